@@ -1,0 +1,83 @@
+"""A whole Transformer, as data."""
+
+from dataclasses import dataclass
+
+from clearhead.config.choices import Family, HeadKind
+from clearhead.config.head import HeadConfig
+from clearhead.config.record import RECORD
+from clearhead.config.stack import StackConfig
+from clearhead.errors import ConfigError
+
+_ENCODER_HEADS = (
+    HeadKind.MASKED_LANGUAGE_MODEL,
+    HeadKind.TOKEN_CLASSIFICATION,
+    HeadKind.QUESTION_ANSWERING,
+    HeadKind.SENTENCE,
+    HeadKind.SEQUENCE_CLASSIFICATION,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """A whole Transformer: which stacks it has makes its family.
+
+    Attributes:
+        encoder: The stack that reads the source, if there is one.
+        decoder: The stack that writes the target, if there is one.
+        head: What is read off the last hidden state.
+        share_embeddings: Whether encoder and decoder use one token table.
+    """
+
+    __pydantic_config__ = RECORD
+
+    encoder: StackConfig | None = None
+    decoder: StackConfig | None = None
+    head: HeadConfig = HeadConfig()
+    share_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        if self.encoder is None and self.decoder is None:
+            raise ConfigError("a model needs a stack", got="neither encoder nor decoder", expected="one of them, or both")
+        if self.encoder and self.decoder:
+            self._check_pair(self.encoder, self.decoder)
+        wants_encoder = self.head.kind in _ENCODER_HEADS
+        if wants_encoder and self.decoder is not None:
+            raise ConfigError(f"a {self.head.kind} head sits on an encoder", got=f"an {self.family} model")
+        if self.head.kind is HeadKind.LANGUAGE_MODEL and self.decoder is None:
+            raise ConfigError(
+                "a language-model head sits on a decoder",
+                got="an encoder-only model",
+                advice="masked-language-model for an encoder",
+            )
+
+    def _check_pair(self, encoder: StackConfig, decoder: StackConfig) -> None:
+        if encoder.width != decoder.width:
+            raise ConfigError(
+                "encoder and decoder must be of one width",
+                got=f"{encoder.width} and {decoder.width}",
+            )
+        if self.share_embeddings and encoder.embedding.vocab_size != decoder.embedding.vocab_size:
+            raise ConfigError(
+                "a shared embedding needs one vocabulary",
+                got=f"{encoder.embedding.vocab_size} and {decoder.embedding.vocab_size}",
+                advice="share_embeddings=False",
+            )
+
+    @property
+    def family(self) -> Family:
+        """Encoder-only, decoder-only or encoder-decoder."""
+        if self.decoder is None:
+            return Family.ENCODER_ONLY
+        return Family.DECODER_ONLY if self.encoder is None else Family.ENCODER_DECODER
+
+    @property
+    def output_stack(self) -> StackConfig:
+        """The stack whose hidden state the head reads."""
+        stack = self.decoder or self.encoder
+        assert stack is not None
+        return stack
+
+    @property
+    def width(self) -> int:
+        """The width of the residual stream."""
+        return self.output_stack.width

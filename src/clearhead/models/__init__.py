@@ -1,0 +1,27 @@
+"""Whole models: encoder-only, decoder-only, encoder-decoder, and the recurrent baseline.
+
+Takes: a configuration; then ids and masks.
+Gives: hidden states, and what the head reads off them.
+Uses:  nn, config, errors; torch.
+Never: text, files, the loop of decoding.
+"""
+
+from clearhead.models.base import Model
+from clearhead.models.build import build
+from clearhead.models.decoder_only import DecoderOnly
+from clearhead.models.encoder_decoder import EncoderDecoder
+from clearhead.models.encoder_only import EncoderOnly
+from clearhead.models.outputs import DecoderOutput, EncoderDecoderOutput, EncoderOutput
+from clearhead.models.recurrent import Recurrent
+
+__all__ = [
+    "DecoderOnly",
+    "DecoderOutput",
+    "EncoderDecoder",
+    "EncoderDecoderOutput",
+    "EncoderOnly",
+    "EncoderOutput",
+    "Model",
+    "Recurrent",
+    "build",
+]

@@ -1,0 +1,58 @@
+"""What every model can do, whatever its family."""
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from clearhead.errors import MissingTensor, ShapeMismatch, WeightsError, nearest
+
+Config = TypeVar("Config")
+
+
+class Model(nn.Module, Generic[Config]):
+    """A whole model, built from one configuration."""
+
+    def __init__(self, *, config: Config) -> None:
+        super().__init__()
+        self.config = config
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers training can change; shared ones count once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    @torch.no_grad()
+    def set_parameters(self, tensors: Mapping[str, Tensor]) -> None:
+        """Takes every parameter from given tensors, or none if one of them does not fit.
+
+        Raises:
+            MissingTensor: A parameter without a tensor.
+            ShapeMismatch: A tensor of another shape.
+            WeightsError: A tensor that no parameter asks for, or one that holds NaN or infinity.
+        """
+        parameters = dict(self.named_parameters())
+        for name, parameter in parameters.items():
+            self._check(name, parameter, tensors)
+        for name in tensors.keys() - parameters.keys():
+            raise WeightsError("a tensor that no parameter asks for", got=name, advice=nearest(name, parameters))
+        for name, parameter in parameters.items():
+            parameter.copy_(tensors[name])
+
+    def _check(self, name: str, parameter: Tensor, tensors: Mapping[str, Tensor]) -> None:
+        if name not in tensors:
+            raise MissingTensor("a tensor is missing", got=f"no {name}", advice=nearest(name, tensors))
+        tensor = tensors[name]
+        if tensor.shape != parameter.shape:
+            raise ShapeMismatch(
+                f"{name} has another shape", got=tuple(tensor.shape), expected=tuple(parameter.shape)
+            )
+        if not torch.isfinite(tensor).all():
+            n_bad = int((~torch.isfinite(tensor)).sum())
+            raise WeightsError(
+                f"{name} holds values that are not finite",
+                got=f"{n_bad} of {tensor.numel()} are NaN or infinite",
+                expected="finite numbers",
+                advice="an earlier checkpoint; this one was damaged, or its training diverged",
+            )

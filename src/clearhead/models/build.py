@@ -1,0 +1,42 @@
+"""A configuration becomes a model."""
+
+from typing import overload
+
+import torch
+
+from clearhead.config import Family, ModelConfig, RecurrentConfig
+from clearhead.models.base import Model
+from clearhead.models.decoder_only import DecoderOnly
+from clearhead.models.encoder_decoder import EncoderDecoder
+from clearhead.models.encoder_only import EncoderOnly
+from clearhead.models.recurrent import Recurrent
+from clearhead.nn.initialise import initialise
+
+_KINDS = {
+    Family.ENCODER_ONLY: EncoderOnly,
+    Family.DECODER_ONLY: DecoderOnly,
+    Family.ENCODER_DECODER: EncoderDecoder,
+}
+
+
+@overload
+def build(config: ModelConfig, *, seed: int | None = None) -> EncoderOnly | DecoderOnly | EncoderDecoder: ...
+@overload
+def build(config: RecurrentConfig, *, seed: int | None = None) -> Recurrent: ...
+def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> Model[ModelConfig] | Recurrent:
+    """A model with first values, ready to train.
+
+    Args:
+        config: What to build.
+        seed: Where the first values come from: the same seed gives the same model and disturbs no other
+            random numbers. None draws from torch's default generator.
+    """
+    # Without values first: a large model is not filled twice.
+    with torch.device("meta"):
+        model = Recurrent(config=config) if isinstance(config, RecurrentConfig) else _KINDS[config.family](config=config)
+    model.to_empty(device="cpu")
+    with torch.random.fork_rng(devices=[], enabled=seed is not None):
+        if seed is not None:
+            torch.manual_seed(seed)
+        initialise(model)
+    return model.eval()

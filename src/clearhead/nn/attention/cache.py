@@ -1,0 +1,96 @@
+"""The key/value cache: what earlier positions already computed, kept for later ones."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from clearhead.errors import DecodingError
+
+
+class KeyValueCache:
+    """The keys and values of one attention, in memory that is allocated once.
+
+    Args:
+        capacity: Positions that fit.
+    """
+
+    def __init__(self, *, capacity: int) -> None:
+        self.capacity = capacity
+        self.length = 0
+        self._key_BGKC: Tensor | None = None
+        self._value_BGKC: Tensor | None = None
+
+    def append(
+        self, key_BGKC: Float[Tensor, "B G K C"], value_BGKC: Float[Tensor, "B G K C"]
+    ) -> tuple[Tensor, Tensor]:
+        """Takes the keys and values of new positions; gives those of all positions so far.
+
+        Raises:
+            DecodingError: More positions than fit.
+        """
+        end = self.length + key_BGKC.shape[2]
+        if end > self.capacity:
+            raise DecodingError(
+                "the cache is full",
+                got=f"{end} positions",
+                expected=f"at most {self.capacity}",
+                advice="a shorter text, fewer new tokens, or a cache of larger capacity",
+            )
+        if self._key_BGKC is None or self._value_BGKC is None:
+            batch, n_kv_heads, _, head_width = key_BGKC.shape
+            self._key_BGKC = key_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
+            self._value_BGKC = value_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
+        # Caching serves inference; the graph of a training step must not grow through it.
+        with torch.no_grad():
+            self._key_BGKC[:, :, self.length : end] = key_BGKC
+            self._value_BGKC[:, :, self.length : end] = value_BGKC
+        self.length = end
+        return self.so_far()
+
+    def so_far(self) -> tuple[Tensor, Tensor]:
+        """The keys and values of all positions so far."""
+        assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
+        return self._key_BGKC[:, :, : self.length], self._value_BGKC[:, :, : self.length]
+
+    def select(self, rows_B: Int[Tensor, "B"]) -> None:
+        """Keeps these rows of the batch, in this order; a row may be taken several times."""
+        if self._key_BGKC is not None and self._value_BGKC is not None:
+            self._key_BGKC = self._key_BGKC.index_select(0, rows_B)
+            self._value_BGKC = self._value_BGKC.index_select(0, rows_B)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockCache:
+    """The caches of one block: its own past, and the source if it looks at one."""
+
+    own: KeyValueCache
+    cross: KeyValueCache
+
+
+class StackCache:
+    """The caches of a whole stack.
+
+    Args:
+        n_layers: Blocks.
+        capacity: Positions of the stack's own text that fit.
+        source_length: Positions of the source, where there is one.
+    """
+
+    def __init__(self, *, n_layers: int, capacity: int, source_length: int = 0) -> None:
+        self.blocks = [
+            BlockCache(own=KeyValueCache(capacity=capacity), cross=KeyValueCache(capacity=source_length))
+            for _ in range(n_layers)
+        ]
+
+    @property
+    def length(self) -> int:
+        """Positions so far."""
+        return self.blocks[0].own.length
+
+    def select(self, rows_B: Int[Tensor, "B"]) -> None:
+        """Keeps these rows of the batch, in this order, in every block."""
+        for block in self.blocks:
+            block.own.select(rows_B)
+            block.cross.select(rows_B)

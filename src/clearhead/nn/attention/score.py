@@ -1,0 +1,78 @@
+"""Scorers: how well each query matches each key. Drop-in for one another."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from clearhead.config import ScorerKind
+
+
+class Scorer(nn.Module):
+    """What every scorer is: queries and keys in, one number a pair out.
+
+    Attributes:
+        scale: What a dot product is multiplied by; None where the score is no dot product,
+            and so no fused kernel computes it.
+    """
+
+    scale: float | None
+
+    def forward(
+        self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
+    ) -> Float[Tensor, "B H Q K"]:
+        """The score of every pair."""
+        raise AssertionError("a scorer says how it scores")
+
+
+class DotScorer(Scorer):
+    """The dot product, scaled or plain.
+
+        score = query · key * scale        scale = 1 / sqrt(C), or 1        (Vaswani et al. 2017, eq. 1)
+
+    The variance of a dot product grows with the width of what is multiplied; the scale undoes that.
+    """
+
+    def __init__(self, *, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+
+    def forward(
+        self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
+    ) -> Float[Tensor, "B H Q K"]:
+        """The dot product of every pair, scaled."""
+        score_BHQK = query_BHQC @ key_BHKC.mT
+        return score_BHQK if self.scale == 1.0 else score_BHQK * self.scale
+
+
+class AdditiveScorer(Scorer):
+    """A small network with one hidden layer.
+
+        score = v · tanh(query + key)        (Bahdanau et al. 2015, section A.1.2)
+
+    The paper's W and U are the projections that made query and key.
+    """
+
+    def __init__(self, *, n_heads: int, head_width: int) -> None:
+        super().__init__()
+        self.scale = None
+        self.weight = nn.Parameter(torch.empty(n_heads, head_width))
+
+    def forward(
+        self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
+    ) -> Float[Tensor, "B H Q K"]:
+        """The network's answer for every pair."""
+        hidden = torch.tanh(query_BHQC.unsqueeze(3) + key_BHKC.unsqueeze(2))
+        return torch.einsum("bhqkc,hc->bhqk", hidden, self.weight)
+
+
+def make_scorer(kind: ScorerKind, *, n_heads: int, head_width: int) -> Scorer:
+    """The scorer that a configuration asks for."""
+    match kind:
+        case ScorerKind.SCALED_DOT:
+            return DotScorer(scale=1 / math.sqrt(head_width))
+        case ScorerKind.DOT:
+            return DotScorer()
+        case ScorerKind.ADDITIVE:
+            return AdditiveScorer(n_heads=n_heads, head_width=head_width)

@@ -1,0 +1,126 @@
+"""The recurrent encoder-decoder: what attention was made for.
+
+    encoder:   h_s = cell(x_s, h_{s-1}), read in both directions
+    decoder:   c_t = attend(state_{t-1}, h, h)        state_t = cell([y_{t-1}; c_t], state_{t-1})
+
+(Sutskever et al. 2014 without attention; Bahdanau et al. 2015 with it.)
+"""
+
+from typing import cast
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from clearhead.config import Cell, RecurrentAttention, RecurrentConfig, ScorerKind
+from clearhead.errors import TextError
+from clearhead.nn.attention.attend import attend
+from clearhead.nn.attention.mask import AttentionMask
+from clearhead.nn.attention.score import make_scorer
+from clearhead.probe import probe, scope
+
+_SEQUENCE = {Cell.GRU: nn.GRU, Cell.LSTM: nn.LSTM}
+_STEP = {Cell.GRU: nn.GRUCell, Cell.LSTM: nn.LSTMCell}
+_SCORER = {RecurrentAttention.ADDITIVE: ScorerKind.ADDITIVE, RecurrentAttention.DOT: ScorerKind.DOT}
+
+
+class RecurrentEncoder(nn.Module):
+    """Reads the source in both directions; half the width each."""
+
+    def __init__(self, *, config: RecurrentConfig) -> None:
+        super().__init__()
+        self.cell = _SEQUENCE[config.cell](
+            config.width,
+            config.width // 2,
+            num_layers=config.n_layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=config.dropout if config.n_layers > 1 else 0.0,
+        )
+
+    def forward(self, x_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"]) -> Float[Tensor, "B S D"]:
+        """The hidden state of every source position; 0 at padding.
+
+        Raises:
+            TextError: A source without a token, or padding that is not at the end.
+        """
+        lengths_B = mask_BS.sum(-1)
+        at_end = mask_BS == (torch.arange(mask_BS.shape[1], device=mask_BS.device) < lengths_B.unsqueeze(1))
+        if not at_end.all() or int(lengths_B.min()) < 1:
+            raise TextError(
+                "a recurrent model reads from the first token to the last",
+                got="padding before a token, or a source without tokens",
+                expected="at least one token, padding only at the end",
+            )
+        packed = pack_padded_sequence(x_BSD, lengths_B.cpu(), batch_first=True, enforce_sorted=False)
+        hidden = self.cell(packed)[0]
+        hidden_BSD, _ = pad_packed_sequence(hidden, batch_first=True, total_length=x_BSD.shape[1])
+        return probe("hidden", hidden_BSD)
+
+
+class RecurrentDecoder(nn.Module):
+    """Writes the target one state at a time, looking back at the source where it has attention."""
+
+    def __init__(self, *, config: RecurrentConfig) -> None:
+        super().__init__()
+        width = config.width
+        looks = config.attention is not RecurrentAttention.NONE
+        self.query = nn.Linear(width, width, bias=False) if looks else None
+        self.key = nn.Linear(width, width, bias=False) if looks else None
+        self.scorer = make_scorer(_SCORER[config.attention], n_heads=1, head_width=width) if looks else None
+        widths = [2 * width if looks else width] + [width] * (config.n_layers - 1)
+        self.cells = nn.ModuleList(_STEP[config.cell](wide, width) for wide in widths)
+        self.start = nn.Linear(width, width * config.n_layers)
+        self.readout = nn.Linear(3 * width if looks else 2 * width, width)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x_BTD: Float[Tensor, "B T D"],
+        *,
+        source_BSD: Float[Tensor, "B S D"],
+        mask_BS: Bool[Tensor, "B S"],
+    ) -> Float[Tensor, "B T D"]:
+        """The state after every target position, ready for the output layer.
+
+        The sites of the attention are heard once a target position.
+        """
+        states = self._first_states(source_BSD, mask_BS)
+        key_B1SD = None if self.key is None else probe("cross.key", self.key(source_BSD).unsqueeze(1))
+        mask = AttentionMask(n_queries=1, n_keys=source_BSD.shape[1], keys=mask_BS)
+        outputs: list[Tensor] = []
+        for x_BD in x_BTD.unbind(1):
+            seen = [x_BD]
+            if key_B1SD is not None:
+                with scope("cross"):
+                    seen.append(self._look_back(states[-1][0], key_B1SD, source_BSD, mask))
+            states = self._step(torch.cat(seen, dim=-1), states)
+            outputs.append(self.readout(torch.cat([states[-1][0], *seen], dim=-1)).tanh())
+        return probe("hidden", self.dropout(torch.stack(outputs, dim=1)))
+
+    def _look_back(self, state_BD: Tensor, key_B1SD: Tensor, source_BSD: Tensor, mask: AttentionMask) -> Tensor:
+        assert self.query is not None and self.scorer is not None
+        query_B11D = probe("query", self.query(state_BD)[:, None, None, :])
+        mixed_B11D = attend(query_B11D, key_B1SD, source_BSD.unsqueeze(1), scorer=self.scorer, mask=mask)
+        return mixed_B11D[:, 0, 0]
+
+    def _step(self, x_BD: Tensor, states: list[tuple[Tensor, ...]]) -> list[tuple[Tensor, ...]]:
+        after: list[tuple[Tensor, ...]] = []
+        for cell, state in zip(self.cells, states, strict=True):
+            new = cell(x_BD, state if isinstance(cell, nn.LSTMCell) else state[0])
+            after.append(cast("tuple[Tensor, ...]", new) if isinstance(cell, nn.LSTMCell) else (new,))
+            x_BD = self.dropout(after[-1][0])
+        return after
+
+    def _first_states(self, source_BSD: Tensor, mask_BS: Tensor) -> list[tuple[Tensor, ...]]:
+        """One state a layer, made from where each direction of the encoder ended."""
+        half = source_BSD.shape[2] // 2
+        last_B = mask_BS.sum(-1) - 1
+        rows_B = torch.arange(len(last_B), device=last_B.device)
+        summary_BD = torch.cat([source_BSD[rows_B, last_B, :half], source_BSD[:, 0, half:]], dim=-1)
+        hidden = self.start(summary_BD).tanh().chunk(len(self.cells), dim=-1)
+        return [
+            (h, torch.zeros_like(h)) if isinstance(cell, nn.LSTMCell) else (h,)
+            for cell, h in zip(self.cells, hidden, strict=True)
+        ]

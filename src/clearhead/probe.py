@@ -1,0 +1,210 @@
+"""Probes: the places in a forward pass where a value can be seen or replaced.
+
+Takes: a value on its way through a model, and the name of the place.
+Gives: the same value, or what a listener put in its stead.
+Uses:  errors.
+Never: torch; a probe does not care what passes through it.
+
+A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the full site,
+`decoder.2.cross.pattern`:
+
+    with scope("decoder"), scope("2"), scope("cross"):
+        pattern_BHQK = probe("pattern", pattern_BHQK)
+
+Listeners hear in the order in which they began to listen, each what the one before left, so that a
+recorder inside an edit records the edited value. They belong to the thread (or task) that began to
+listen: other requests of a server pass their probes unheard.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from fnmatch import fnmatchcase
+from typing import Any, Protocol, TypeVar
+
+from clearhead.errors import TraceError, nearest
+
+__all__ = ["Edit", "Listener", "Recorder", "heard", "listen", "probe", "scope"]
+
+Value = TypeVar("Value")
+
+
+class Listener(Protocol):
+    """Anything that wants to hear some sites."""
+
+    def wants(self, site: str) -> bool:
+        """Whether this listener wants to hear a site."""
+        ...
+
+    def hear(self, site: str, value: Any) -> Any:
+        """Takes note of a value; gives back the value to go on with."""
+        ...
+
+
+_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
+_prefix: ContextVar[str] = ContextVar("prefix", default="")
+_nowhere: AbstractContextManager[None] = nullcontext()
+
+
+def probe(name: str, value: Value) -> Value:
+    """The value itself, unless somebody listens at this site."""
+    listeners = _listeners.get()
+    if not listeners:
+        return value
+    site = _prefix.get() + name
+    for listener in listeners:
+        if listener.wants(site):
+            value = listener.hear(site, value)
+    return value
+
+
+def heard(*names: str) -> bool:
+    """Whether anybody wants one of these sites of the present scope.
+
+    A part asks this where a faster way would not compute the value at all.
+    """
+    listeners = _listeners.get()
+    if not listeners:
+        return False
+    prefix = _prefix.get()
+    return any(listener.wants(prefix + name) for listener in listeners for name in names)
+
+
+def scope(name: str) -> AbstractContextManager[None]:
+    """Puts a name before the sites of all probes inside."""
+    return _scoped(name) if _listeners.get() else _nowhere
+
+
+@contextmanager
+def _scoped(name: str) -> Iterator[None]:
+    token = _prefix.set(f"{_prefix.get()}{name}.")
+    try:
+        yield
+    finally:
+        _prefix.reset(token)
+
+
+@contextmanager
+def listen(*listeners: Listener) -> Iterator[None]:
+    """Lets listeners hear, after those that listen already, until the block ends.
+
+    Raises:
+        TraceError: An edit passed probes but none at its site: it changed nothing.
+    """
+    token = _listeners.set((*_listeners.get(), *listeners))
+    try:
+        yield
+    finally:
+        _listeners.reset(token)
+    for listener in listeners:
+        if isinstance(listener, Edit):
+            listener.check_used()
+
+
+class _Globs:
+    """Site patterns: `*` stands for any run of characters, dots too."""
+
+    def __init__(self, *, patterns: tuple[str, ...]) -> None:
+        self.patterns = patterns
+        self.seen: dict[str, bool] = {}
+
+    def match(self, site: str) -> bool:
+        known = self.seen.get(site)
+        if known is None:
+            known = self.seen[site] = any(fnmatchcase(site, pattern) for pattern in self.patterns)
+        return known
+
+
+class Recorder:
+    """A listener that keeps what passes: `recorder["decoder.1.cross.pattern"]`.
+
+    A site that is heard several times (once a decoding step) keeps every value in `history`;
+    indexing gives the last one. Values are copied out of the computation: a cache that is
+    overwritten later does not change them, and no gradient flows through them.
+
+    Args:
+        sites: Site names or globs; everything, if none is given.
+    """
+
+    def __init__(self, *sites: str) -> None:
+        self._globs = _Globs(patterns=sites or ("*",))
+        self.history: dict[str, list[Any]] = {}
+
+    def wants(self, site: str) -> bool:
+        """Whether the site is one of those asked for."""
+        return self._globs.match(site)
+
+    def hear(self, site: str, value: Value) -> Value:
+        """Keeps a copy and lets the value pass."""
+        self.history.setdefault(site, []).append(_copy(value))
+        return value
+
+    def __getitem__(self, site: str) -> Any:
+        if site not in self.history:
+            passed = self._globs.seen
+            raise TraceError(
+                "this site was not recorded",
+                got=site,
+                expected=_sample(list(self.history)) if self.history else f"a site matching {self._globs.patterns}",
+                advice=nearest(site, passed) or ("run a model inside `listen(recorder)`" if not passed else None),
+            )
+        return self.history[site][-1]
+
+    def __contains__(self, site: str) -> bool:
+        return site in self.history
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.history)
+
+    def __len__(self) -> int:
+        return len(self.history)
+
+
+class Edit:
+    """A listener that replaces what passes: `Edit("decoder.5.ffn.output", torch.zeros_like)`.
+
+    Args:
+        site: A site name or glob.
+        change: Takes the value, gives the one to go on with, of the same shape.
+    """
+
+    def __init__(self, site: str, change: Callable[[Any], Any]) -> None:
+        self._site = site
+        self._globs = _Globs(patterns=(site,))
+        self._change = change
+
+    def wants(self, site: str) -> bool:
+        """Whether the site is one of those to change."""
+        return self._globs.match(site)
+
+    def hear(self, site: str, value: Any) -> Any:
+        """Gives what `change` makes of the value."""
+        changed = self._change(value)
+        before, after = getattr(value, "shape", None), getattr(changed, "shape", None)
+        if after != before:
+            raise TraceError(
+                f"an edit at {site} changed the shape",
+                got=after if after is not None else type(changed).__name__,
+                expected=before,
+                advice="return a tensor of the shape that came in",
+            )
+        return changed
+
+    def check_used(self) -> None:
+        """Raises if probes passed and none was at this edit's site."""
+        passed = self._globs.seen
+        if passed and not any(passed.values()):
+            raise TraceError(
+                "an edit's site does not exist in this model, so it changed nothing",
+                got=self._site,
+                expected=_sample(list(passed)),
+                advice=nearest(self._site, passed),
+            )
+
+
+def _copy(value: Any) -> Any:
+    return value.detach().clone() if hasattr(value, "detach") else value
+
+
+def _sample(sites: list[str]) -> str:
+    return ", ".join(sites[:5]) + (f" and {len(sites) - 5} more" if len(sites) > 5 else "")

@@ -7,6 +7,20 @@ Never: torch, numpy or any other heavy import before it is needed.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below open these one by one
+    from clearhead.axes import AXES as AXES
+    from clearhead.config import ModelConfig as ModelConfig
+    from clearhead.config import RecurrentConfig as RecurrentConfig
+    from clearhead.config import preset as preset
+    from clearhead.errors import ClearheadError as ClearheadError
+    from clearhead.models import build as build
+    from clearhead.probe import Edit as Edit
+    from clearhead.probe import Recorder as Recorder
+    from clearhead.probe import listen as listen
+    from clearhead.text import Tokenizer as Tokenizer
+    from clearhead.text import train_tokenizer as train_tokenizer
 
 __version__ = "0.1.0"
 
@@ -24,7 +38,8 @@ _DOORS = {
     "train_tokenizer": "clearhead.text",
 }
 
-__all__ = ["__version__", *_DOORS]  # pyright: ignore[reportUnsupportedDunderAll]  (resolved by __getattr__)
+if not TYPE_CHECKING:
+    __all__ = list(_DOORS)
 
 
 def __getattr__(name: str) -> object:

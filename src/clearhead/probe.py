@@ -16,11 +16,11 @@ recorder inside an edit records the edited value. They belong to the thread (or 
 listen: other requests of a server pass their probes unheard.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
@@ -29,6 +29,7 @@ __all__ = ["Edit", "Listener", "Recorder", "heard", "listen", "probe", "scope"]
 Value = TypeVar("Value")
 
 
+@runtime_checkable
 class Listener(Protocol):
     """Anything that wants to hear some sites."""
 
@@ -76,7 +77,7 @@ def scope(name: str) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _scoped(name: str) -> Iterator[None]:
+def _scoped(name: str) -> Generator[None]:
     token = _prefix.set(f"{_prefix.get()}{name}.")
     try:
         yield
@@ -85,7 +86,7 @@ def _scoped(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def listen(*listeners: Listener) -> Iterator[None]:
+def listen(*listeners: Listener) -> Generator[None]:
     """Lets listeners hear, after those that listen already, until the block ends.
 
     Raises:

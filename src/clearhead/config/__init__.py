@@ -29,8 +29,8 @@ from clearhead.config.model import ModelConfig
 from clearhead.config.parts import AttentionConfig, EmbeddingConfig, FeedForwardConfig, NormConfig
 from clearhead.config.position import PositionConfig, RotaryScaling
 from clearhead.config.presets import SIZES, preset
-from clearhead.config.recurrent import RecurrentConfig
 from clearhead.config.record import from_dict, to_dict
+from clearhead.config.recurrent import RecurrentConfig
 from clearhead.config.stack import StackConfig
 
 __all__ = [

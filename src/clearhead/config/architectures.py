@@ -1,6 +1,6 @@
 """The published architectures, each one point in the space of choices.
 
-    architecture("gpt2", size=Size(n_layers=12, width=768, n_heads=12, feedforward_width=3072), vocab_size=50257)
+architecture("gpt2", size=Size(n_layers=12, width=768, n_heads=12, feedforward_width=3072), vocab_size=50257)
 """
 
 from collections.abc import Mapping
@@ -152,9 +152,7 @@ ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
             head=replace(_LANGUAGE_MODEL, bias=True),
         ),
         "t5": _T5,
-        "flan-t5": replace(
-            _T5, activation=Activation.GELU_TANH, gated=True, head=replace(_LANGUAGE_MODEL, tied=False)
-        ),
+        "flan-t5": replace(_T5, activation=Activation.GELU_TANH, gated=True, head=replace(_LANGUAGE_MODEL, tied=False)),
         "gpt": replace(_GPT2, norm=_POST_NORM),
         "gpt2": _GPT2,
         "llama": Architecture(

@@ -1,6 +1,6 @@
 """A whole Transformer, as data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from clearhead.config.choices import Family, HeadKind
 from clearhead.config.head import HeadConfig
@@ -32,12 +32,14 @@ class ModelConfig:
 
     encoder: StackConfig | None = None
     decoder: StackConfig | None = None
-    head: HeadConfig = HeadConfig()
+    head: HeadConfig = field(default_factory=HeadConfig)
     share_embeddings: bool = True
 
     def __post_init__(self) -> None:
         if self.encoder is None and self.decoder is None:
-            raise ConfigError("a model needs a stack", got="neither encoder nor decoder", expected="one of them, or both")
+            raise ConfigError(
+                "a model needs a stack", got="neither encoder nor decoder", expected="one of them, or both"
+            )
         if self.encoder and self.decoder:
             self._check_pair(self.encoder, self.decoder)
         wants_encoder = self.head.kind in _ENCODER_HEADS

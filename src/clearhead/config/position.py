@@ -38,7 +38,9 @@ class RotaryScaling:
         require_positive("rotary scaling factor", self.factor)
         if self.kind is not RotaryScalingKind.LINEAR:
             if self.original_length is None:
-                raise ConfigError(f"{self.kind} rotary scaling needs the length that was trained", expected="original_length")
+                raise ConfigError(
+                    f"{self.kind} rotary scaling needs the length that was trained", expected="original_length"
+                )
             require_size("original_length", self.original_length)
         if self.low_frequency_factor >= self.high_frequency_factor:
             raise ConfigError(
@@ -76,7 +78,9 @@ class PositionConfig:
         if self.max_length is not None:
             require_size("max_length", self.max_length)
         elif self.kind is PositionKind.LEARNED:
-            raise ConfigError("learned positions need a length", got="max_length=None", expected="the rows of the table")
+            raise ConfigError(
+                "learned positions need a length", got="max_length=None", expected="the rows of the table"
+            )
         if self.scaling is not None and self.kind is not PositionKind.ROTARY:
             raise ConfigError("only rotary positions can be scaled", got=f"scaling with kind={self.kind}")
         if self.kind is PositionKind.RELATIVE and self.max_distance <= self.n_buckets // 2:

@@ -1,6 +1,6 @@
 """Configurations to plain data and back, refusing what they do not know.
 
-    from_dict(ModelConfig, to_dict(config)) == config
+from_dict(ModelConfig, to_dict(config)) == config
 """
 
 from dataclasses import fields, is_dataclass
@@ -39,7 +39,7 @@ def from_dict(kind: type[Record], data: object) -> Record:
 
 
 @cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+def _adapter(kind: type[Any]) -> Any:
     return TypeAdapter(kind)
 
 

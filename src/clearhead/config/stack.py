@@ -48,7 +48,9 @@ class StackConfig:
                 advice="another n_heads, or an explicit head_width",
             )
         if self.position.kind is PositionKind.ROTARY and self.head_width % 2:
-            raise ConfigError("rotary positions turn pairs", got=f"head_width={self.head_width}", expected="an even head width")
+            raise ConfigError(
+                "rotary positions turn pairs", got=f"head_width={self.head_width}", expected="an even head width"
+            )
         if self.position.kind in (PositionKind.SINUSOIDAL, PositionKind.SINUSOIDAL_HALVES) and self.width % 2:
             raise ConfigError("sinusoids come in pairs", got=f"width={self.width}", expected="an even width")
 

@@ -45,9 +45,7 @@ class Model(nn.Module, Generic[Config]):
             raise MissingTensor("a tensor is missing", got=f"no {name}", advice=nearest(name, tensors))
         tensor = tensors[name]
         if tensor.shape != parameter.shape:
-            raise ShapeMismatch(
-                f"{name} has another shape", got=tuple(tensor.shape), expected=tuple(parameter.shape)
-            )
+            raise ShapeMismatch(f"{name} has another shape", got=tuple(tensor.shape), expected=tuple(parameter.shape))
         if not torch.isfinite(tensor).all():
             n_bad = int((~torch.isfinite(tensor)).sum())
             raise WeightsError(

@@ -33,10 +33,14 @@ def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> 
     """
     # Without values first: a large model is not filled twice.
     with torch.device("meta"):
-        model = Recurrent(config=config) if isinstance(config, RecurrentConfig) else _KINDS[config.family](config=config)
+        model = (
+            Recurrent(config=config) if isinstance(config, RecurrentConfig) else _KINDS[config.family](config=config)
+        )
     model.to_empty(device="cpu")
-    with torch.random.fork_rng(devices=[], enabled=seed is not None):
-        if seed is not None:
-            torch.manual_seed(seed)
-        initialise(model)
+    before = torch.get_rng_state()
+    if seed is not None:
+        torch.default_generator.manual_seed(seed)
+    initialise(model)
+    if seed is not None:
+        torch.set_rng_state(before)
     return model.eval()

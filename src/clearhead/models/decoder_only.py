@@ -18,9 +18,7 @@ class DecoderOnly(Model[ModelConfig]):
         super().__init__(config=config)
         stack = config.decoder
         assert stack is not None
-        token = TokenEmbedding(
-            vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled
-        )
+        token = TokenEmbedding(vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled)
         self.decoder = Stack(config=stack, token=token, name="decoder", embed_name="embed", causal=True, cross=False)
         has_head = config.head.kind is HeadKind.LANGUAGE_MODEL
         self.head = LanguageModelHead(config=config.head, token=token) if has_head else None

@@ -33,5 +33,7 @@ def check_batch(ids: Tensor, *, batch: int) -> None:
     """Raises unless the target has a row for every row of the source."""
     if ids.shape[0] != batch:
         raise TextError(
-            "source and target must have as many rows", got=f"{batch} and {ids.shape[0]}", expected="one target a source"
+            "source and target must have as many rows",
+            got=f"{batch} and {ids.shape[0]}",
+            expected="one target a source",
         )

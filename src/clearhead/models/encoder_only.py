@@ -18,12 +18,8 @@ class EncoderOnly(Model[ModelConfig]):
         super().__init__(config=config)
         stack = config.encoder
         assert stack is not None
-        token = TokenEmbedding(
-            vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled
-        )
-        self.encoder = Stack(
-            config=stack, token=token, name="encoder", embed_name="embed", causal=False, cross=False
-        )
+        token = TokenEmbedding(vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled)
+        self.encoder = Stack(config=stack, token=token, name="encoder", embed_name="embed", causal=False, cross=False)
         self.head = _make_head(config, token)
 
     def forward(

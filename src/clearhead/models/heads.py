@@ -17,7 +17,7 @@ from clearhead.probe import probe
 class LanguageModelHead(nn.Module):
     """One logit for every piece of the vocabulary.
 
-        logits = hidden * scale · weight^T + bias        tied: weight is the token table (Press and Wolf 2017)
+    logits = hidden * scale · weight^T + bias        tied: weight is the token table (Press and Wolf 2017)
     """
 
     def __init__(self, *, config: HeadConfig, token: TokenEmbedding) -> None:
@@ -39,7 +39,7 @@ class LanguageModelHead(nn.Module):
 class MaskedLanguageModelHead(nn.Module):
     """A hidden layer, then one logit for every piece of the vocabulary.
 
-        logits = norm(activation(hidden W)) · weight^T + bias        (Devlin et al. 2019)
+    logits = norm(activation(hidden W)) · weight^T + bias        (Devlin et al. 2019)
     """
 
     def __init__(self, *, config: HeadConfig, token: TokenEmbedding, norm: NormConfig) -> None:
@@ -58,7 +58,7 @@ class MaskedLanguageModelHead(nn.Module):
 class SequenceClassificationHead(nn.Module):
     """One logit for every label of a text, read off its first token.
 
-        logits = activation(hidden_0 W) · weight^T + bias
+    logits = activation(hidden_0 W) · weight^T + bias
     """
 
     def __init__(self, *, config: HeadConfig, width: int) -> None:
@@ -77,7 +77,7 @@ class SequenceClassificationHead(nn.Module):
 class TokenHead(nn.Module):
     """A few logits for every token: its labels, or whether an answer starts or ends there.
 
-        logits = hidden · weight^T + bias
+    logits = hidden · weight^T + bias
     """
 
     def __init__(self, *, config: HeadConfig, width: int, n_outputs: int) -> None:
@@ -98,9 +98,7 @@ class SentenceHead(nn.Module):
         self.pooling = config.pooling
         self.normalised = config.normalised
 
-    def forward(
-        self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None
-    ) -> Float[Tensor, "B D"]:
+    def forward(self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None) -> Float[Tensor, "B D"]:
         """The vector of every text."""
         vector_BD = probe("pooled", self._pool(hidden_BSD, mask_BS))
         return functional.normalize(vector_BD, dim=-1) if self.normalised else vector_BD

@@ -20,9 +20,7 @@ class Recurrent(Model[RecurrentConfig]):
         target_size = config.target_vocab_size
         self.source_token = TokenEmbedding(vocab_size=config.vocab_size, width=config.width)
         self.target_token = (
-            self.source_token
-            if target_size is None
-            else TokenEmbedding(vocab_size=target_size, width=config.width)
+            self.source_token if target_size is None else TokenEmbedding(vocab_size=target_size, width=config.width)
         )
         self.encoder = RecurrentEncoder(config=config)
         self.decoder = RecurrentDecoder(config=config)

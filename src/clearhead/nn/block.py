@@ -92,6 +92,4 @@ class Block(nn.Module):
     def _look_across(self, h_BTD: Tensor, around: Surroundings, cache: BlockCache | None) -> Tensor:
         assert self.cross_attention is not None and around.source is not None
         source = around.source
-        return self.cross_attention(
-            h_BTD, source.hidden_BSD, mask=source.mask, cache=cache.cross if cache else None
-        )
+        return self.cross_attention(h_BTD, source.hidden_BSD, mask=source.mask, cache=cache.cross if cache else None)

@@ -18,7 +18,7 @@ from clearhead.probe import probe
 class TokenEmbedding(nn.Module):
     """A table with one row a piece of the vocabulary.
 
-        token = weight[id] * scale        scale = sqrt(D) or 1        (Vaswani et al. 2017, section 3.4)
+    token = weight[id] * scale        scale = sqrt(D) or 1        (Vaswani et al. 2017, section 3.4)
     """
 
     def __init__(self, *, vocab_size: int, width: int, scaled: bool = False) -> None:
@@ -64,7 +64,7 @@ class TokenEmbedding(nn.Module):
 class InputEmbedding(nn.Module):
     """What the first block of a stack reads.
 
-        x = token + position + segment        (normalised and dropped out where the configuration says so)
+    x = token + position + segment        (normalised and dropped out where the configuration says so)
     """
 
     def __init__(self, *, config: StackConfig, token: TokenEmbedding) -> None:

@@ -11,8 +11,8 @@ from clearhead.probe import probe
 class FeedForward(nn.Module):
     """Two linear maps with a bend between them.
 
-        hidden = activation(x up)                    output = hidden down        (Vaswani et al. 2017, eq. 2)
-        hidden = activation(x gate) * (x up)         gated, with silu: swiglu    (Shazeer 2020)
+    hidden = activation(x up)                    output = hidden down        (Vaswani et al. 2017, eq. 2)
+    hidden = activation(x gate) * (x up)         gated, with silu: swiglu    (Shazeer 2020)
     """
 
     def __init__(self, *, config: FeedForwardConfig, width: int) -> None:

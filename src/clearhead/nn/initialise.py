@@ -22,20 +22,22 @@ def initialise(model: nn.Module) -> None:
         if name.endswith("bias"):
             nn.init.zeros_(parameter)
     for module in model.modules():
-        match module:
-            case nn.Linear():
-                nn.init.xavier_uniform_(module.weight)
-            case TokenEmbedding():
-                nn.init.normal_(module.weight, std=1 / math.sqrt(module.weight.shape[1]))
-            case LearnedPosition() | RelativePosition():
-                nn.init.normal_(module.weight, std=0.02)
-            case AdditiveScorer():
-                nn.init.normal_(module.weight, std=1 / math.sqrt(module.weight.shape[1]))
-            case LayerNorm() | RMSNorm() | BatchNorm():
-                nn.init.ones_(module.weight)
-            case nn.RNNBase() | nn.RNNCellBase():
-                for parameter in module.parameters():
-                    bound = 1 / math.sqrt(module.hidden_size)
-                    nn.init.uniform_(parameter, -bound, bound)
-            case _:
-                pass
+        _fill_weight(module)
+
+
+def _fill_weight(module: nn.Module) -> None:
+    match module:
+        case nn.Linear():
+            nn.init.xavier_uniform_(module.weight)
+        case TokenEmbedding() | AdditiveScorer():
+            nn.init.normal_(module.weight, std=1 / math.sqrt(module.weight.shape[1]))
+        case LearnedPosition() | RelativePosition():
+            nn.init.normal_(module.weight, std=0.02)
+        case LayerNorm() | RMSNorm() | BatchNorm():
+            nn.init.ones_(module.weight)
+        case nn.RNNBase() | nn.RNNCellBase():
+            bound = 1 / math.sqrt(module.hidden_size)
+            for parameter in module.parameters():
+                nn.init.uniform_(parameter, -bound, bound)
+        case _:
+            pass

@@ -30,7 +30,7 @@ class LayerNorm(nn.Module):
 class RMSNorm(nn.Module):
     """Scales every position on its own, without centring it.
 
-        y = x / sqrt(mean(x²) + epsilon) * weight        (Zhang and Sennrich 2019)
+    y = x / sqrt(mean(x²) + epsilon) * weight        (Zhang and Sennrich 2019)
     """
 
     def __init__(self, *, width: int, epsilon: float = 1e-6) -> None:

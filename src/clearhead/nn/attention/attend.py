@@ -1,6 +1,6 @@
 """Attention itself: who looks at whom, and what they bring back.
 
-    pattern = softmax(score(Q, K))        mixed = pattern V        (Vaswani et al. 2017, eq. 1)
+pattern = softmax(score(Q, K))        mixed = pattern V        (Vaswani et al. 2017, eq. 1)
 """
 
 from jaxtyping import Float
@@ -27,8 +27,10 @@ def attend(
 
     PyTorch's fused kernel does it in one step, unless somebody wants to see the steps.
     """
-    if scorer.scale is not None and not heard("score", "pattern"):
-        mixed_BHQC = _fused(query_BHQC, key_BGKC, value_BGKC, scale=scorer.scale, mask=mask, bias=bias, dropout=dropout)
+    if scorer.fused_scale is not None and not heard("score", "pattern"):
+        mixed_BHQC = _fused(
+            query_BHQC, key_BGKC, value_BGKC, scale=scorer.fused_scale, mask=mask, bias=bias, dropout=dropout
+        )
         return probe("mixed", mixed_BHQC)
     n_heads = query_BHQC.shape[1]
     score_BHQK = scorer(query_BHQC, share_heads(key_BGKC, n_heads))
@@ -50,10 +52,7 @@ def _fused(
     dropout: float,
 ) -> Float[Tensor, "B H Q C"]:
     plain_causal = bias is None and mask.is_plain_causal
-    if bias is not None:
-        cells = mask.with_bias(bias)
-    else:
-        cells = None if plain_causal else mask.open
+    cells = None if plain_causal else mask.open if bias is None else mask.with_bias(bias)
     return functional.scaled_dot_product_attention(
         query_BHQC,
         key_BGKC,

@@ -54,9 +54,7 @@ class Attention(nn.Module):
             if cache is not None:
                 key_BGKC, value_BGKC = cache.append(key_BGKC, value_BGKC)
         dropout = self.dropout if self.training else 0.0
-        mixed_BHQC = attend(
-            query_BHQC, key_BGKC, value_BGKC, scorer=self.scorer, mask=mask, bias=bias, dropout=dropout
-        )
+        mixed_BHQC = attend(query_BHQC, key_BGKC, value_BGKC, scorer=self.scorer, mask=mask, bias=bias, dropout=dropout)
         return probe("output", self.output(merge_heads(mixed_BHQC)))
 
     def _look_up(self, source_BKD: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor]:

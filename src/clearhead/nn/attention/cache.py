@@ -22,9 +22,7 @@ class KeyValueCache:
         self._key_BGKC: Tensor | None = None
         self._value_BGKC: Tensor | None = None
 
-    def append(
-        self, key_BGKC: Float[Tensor, "B G K C"], value_BGKC: Float[Tensor, "B G K C"]
-    ) -> tuple[Tensor, Tensor]:
+    def append(self, key_BGKC: Float[Tensor, "B G K C"], value_BGKC: Float[Tensor, "B G K C"]) -> tuple[Tensor, Tensor]:
         """Takes the keys and values of new positions; gives those of all positions so far.
 
         Raises:
@@ -54,7 +52,7 @@ class KeyValueCache:
         assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
         return self._key_BGKC[:, :, : self.length], self._value_BGKC[:, :, : self.length]
 
-    def select(self, rows_B: Int[Tensor, "B"]) -> None:
+    def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order; a row may be taken several times."""
         if self._key_BGKC is not None and self._value_BGKC is not None:
             self._key_BGKC = self._key_BGKC.index_select(0, rows_B)
@@ -89,7 +87,7 @@ class StackCache:
         """Positions so far."""
         return self.blocks[0].own.length
 
-    def select(self, rows_B: Int[Tensor, "B"]) -> None:
+    def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order, in every block."""
         for block in self.blocks:
             block.own.select(rows_B)

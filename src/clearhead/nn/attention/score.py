@@ -10,20 +10,14 @@ from clearhead.config import ScorerKind
 
 
 class Scorer(nn.Module):
-    """What every scorer is: queries and keys in, one number a pair out.
+    """What every scorer is: called with queries and keys, it gives one number for every pair.
 
     Attributes:
-        scale: What a dot product is multiplied by; None where the score is no dot product,
-            and so no fused kernel computes it.
+        fused_scale: What the dot product is multiplied by, where the score is one and so a fused kernel
+            can compute it; None otherwise.
     """
 
-    scale: float | None
-
-    def forward(
-        self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
-    ) -> Float[Tensor, "B H Q K"]:
-        """The score of every pair."""
-        raise AssertionError("a scorer says how it scores")
+    fused_scale: float | None = None
 
 
 class DotScorer(Scorer):
@@ -37,6 +31,7 @@ class DotScorer(Scorer):
     def __init__(self, *, scale: float = 1.0) -> None:
         super().__init__()
         self.scale = scale
+        self.fused_scale = scale
 
     def forward(
         self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
@@ -56,7 +51,6 @@ class AdditiveScorer(Scorer):
 
     def __init__(self, *, n_heads: int, head_width: int) -> None:
         super().__init__()
-        self.scale = None
         self.weight = nn.Parameter(torch.empty(n_heads, head_width))
 
     def forward(

@@ -11,7 +11,7 @@ from clearhead.errors import TextError
 class LearnedPosition(nn.Module):
     """A table with one row a place, trained like any other weight.
 
-        position = weight[place]
+    position = weight[place]
     """
 
     def __init__(self, *, max_length: int, width: int) -> None:

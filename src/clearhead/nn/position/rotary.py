@@ -28,7 +28,7 @@ class Rotation(NamedTuple):
 class RotaryPosition(nn.Module):
     """Turns each pair of dimensions by place × frequency.
 
-        turned[p] = R(p · frequency) x        turned[q] · turned[k] depends on k - q alone        (Su et al. 2021)
+    turned[p] = R(p · frequency) x        turned[q] · turned[k] depends on k - q alone        (Su et al. 2021)
     """
 
     def __init__(self, *, config: PositionConfig, head_width: int) -> None:

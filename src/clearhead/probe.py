@@ -92,6 +92,9 @@ def listen(*listeners: Listener) -> Generator[None]:
     Raises:
         TraceError: An edit passed probes but none at its site: it changed nothing.
     """
+    for listener in listeners:
+        if isinstance(listener, Edit):
+            listener.forget()
     token = _listeners.set((*_listeners.get(), *listeners))
     try:
         yield
@@ -181,15 +184,18 @@ class Edit:
     def hear(self, site: str, value: Any) -> Any:
         """Gives what `change` makes of the value."""
         changed = self._change(value)
-        before, after = getattr(value, "shape", None), getattr(changed, "shape", None)
-        if after != before:
+        if _kind(changed) != _kind(value):
             raise TraceError(
-                f"an edit at {site} changed the shape",
-                got=after if after is not None else type(changed).__name__,
-                expected=before,
-                advice="return a tensor of the shape that came in",
+                f"an edit at {site} gave another kind of value",
+                got=_kind(changed),
+                expected=_kind(value),
+                advice="return a value of the shape and kind that came in",
             )
         return changed
+
+    def forget(self) -> None:
+        """Begins anew to note which sites pass."""
+        self._globs.seen.clear()
 
     def check_used(self) -> None:
         """Raises if probes passed and none was at this edit's site."""
@@ -201,6 +207,12 @@ class Edit:
                 expected=_sample(list(passed)),
                 advice=nearest(self._site, passed),
             )
+
+
+def _kind(value: Any) -> str:
+    """A value's type, shape and kind of number, as a message can hold them."""
+    details = [str(getattr(value, name)) for name in ("shape", "dtype") if hasattr(value, name)]
+    return " ".join([type(value).__name__, *details])
 
 
 def _copy(value: Any) -> Any:

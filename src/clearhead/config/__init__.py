@@ -32,6 +32,7 @@ from clearhead.config.presets import SIZES, preset
 from clearhead.config.record import from_dict, to_dict
 from clearhead.config.recurrent import RecurrentConfig
 from clearhead.config.stack import StackConfig
+from clearhead.config.tokens import TokenIds
 
 __all__ = [
     "ARCHITECTURES",
@@ -58,6 +59,7 @@ __all__ = [
     "ScorerKind",
     "Size",
     "StackConfig",
+    "TokenIds",
     "architecture",
     "from_dict",
     "preset",

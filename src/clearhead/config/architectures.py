@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from clearhead.config.checks import require_share, require_size
+from clearhead.config.checks import require_share, require_size, require_types
 from clearhead.config.choices import (
     Activation,
     HeadKind,
@@ -45,6 +45,7 @@ class Size:
     dropout: float = 0.1
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("max_length", self.max_length)
         require_share("dropout", self.dropout)
 

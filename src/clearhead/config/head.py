@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from clearhead.config.checks import require_share, require_size
+from clearhead.config.checks import require_share, require_size, require_types, short
 from clearhead.config.choices import Activation, HeadKind, Pooling
 from clearhead.config.record import RECORD
 from clearhead.errors import ConfigError
@@ -22,6 +22,7 @@ class HeadConfig:
         bias: Whether logits over the vocabulary have a bias.
         scaled: Whether the hidden state is divided by the square root of the width before the logits.
         activation: The bend of the hidden layer, for masked language models and sequence classification.
+        pooler: Whether a hidden layer on the first token is kept beside the head, as BERT has it.
         pooling: How the vectors of a text become one, for sentences.
         normalised: Whether a sentence's vector has length 1.
     """
@@ -34,18 +35,24 @@ class HeadConfig:
     bias: bool = False
     scaled: bool = False
     activation: Activation = Activation.GELU
+    pooler: bool = False
     pooling: Pooling = Pooling.MEAN
     normalised: bool = True
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_share("dropout", self.dropout)
         if self.kind in _LABELLED:
             require_size("the number of labels", len(self.labels))
             if len(set(self.labels)) < len(self.labels):
-                raise ConfigError("labels must differ", got=", ".join(self.labels))
+                raise ConfigError("labels must differ", got=short(self.labels), expected="names that differ")
         elif self.labels:
-            raise ConfigError("only classifying heads have labels", got=f"{len(self.labels)} labels on {self.kind}")
+            raise ConfigError(
+                "only classifying heads have labels",
+                got=f"{len(self.labels)} labels on {self.kind}",
+                expected="no labels",
+            )
 
     @property
     def over_vocabulary(self) -> bool:

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from clearhead.config.checks import require_types
 from clearhead.config.choices import Family, HeadKind
 from clearhead.config.head import HeadConfig
 from clearhead.config.record import RECORD
 from clearhead.config.stack import StackConfig
+from clearhead.config.tokens import TokenIds
 from clearhead.errors import ConfigError
 
 _ENCODER_HEADS = (
@@ -26,6 +28,7 @@ class ModelConfig:
         decoder: The stack that writes the target, if there is one.
         head: What is read off the last hidden state.
         share_embeddings: Whether encoder and decoder use one token table.
+        tokens: The ids that begin, end and pad.
     """
 
     __pydantic_config__ = RECORD
@@ -34,8 +37,10 @@ class ModelConfig:
     decoder: StackConfig | None = None
     head: HeadConfig = field(default_factory=HeadConfig)
     share_embeddings: bool = True
+    tokens: TokenIds = field(default_factory=TokenIds)
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.encoder is None and self.decoder is None:
             raise ConfigError(
                 "a model needs a stack", got="neither encoder nor decoder", expected="one of them, or both"
@@ -44,11 +49,14 @@ class ModelConfig:
             self._check_pair(self.encoder, self.decoder)
         wants_encoder = self.head.kind in _ENCODER_HEADS
         if wants_encoder and self.decoder is not None:
-            raise ConfigError(f"a {self.head.kind} head sits on an encoder", got=f"an {self.family} model")
+            raise ConfigError(
+                f"a {self.head.kind} head sits on an encoder", got=f"{self.family} model", expected="encoder-only model"
+            )
         if self.head.kind is HeadKind.LANGUAGE_MODEL and self.decoder is None:
             raise ConfigError(
                 "a language-model head sits on a decoder",
-                got="an encoder-only model",
+                got="encoder-only model",
+                expected="decoder-only or encoder-decoder model",
                 advice="masked-language-model for an encoder",
             )
 
@@ -57,12 +65,20 @@ class ModelConfig:
             raise ConfigError(
                 "encoder and decoder must be of one width",
                 got=f"{encoder.width} and {decoder.width}",
+                expected=f"width={decoder.width} in both",
             )
         if self.share_embeddings and encoder.embedding.vocab_size != decoder.embedding.vocab_size:
             raise ConfigError(
                 "a shared embedding needs one vocabulary",
                 got=f"{encoder.embedding.vocab_size} and {decoder.embedding.vocab_size}",
+                expected="the same vocab_size in both",
                 advice="share_embeddings=False",
+            )
+        if self.share_embeddings and encoder.embedding.scaled != decoder.embedding.scaled:
+            raise ConfigError(
+                "a shared embedding is scaled in both stacks or in none",
+                got=f"scaled={encoder.embedding.scaled} and scaled={decoder.embedding.scaled}",
+                expected="the same in both",
             )
 
     @property

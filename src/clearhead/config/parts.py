@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from clearhead.config.checks import divisors, require_positive, require_share, require_size
+from clearhead.config.checks import divisors, require_positive, require_share, require_size, require_types
 from clearhead.config.choices import Activation, NormKind, NormPlacement, ScorerKind
 from clearhead.config.record import RECORD
 from clearhead.errors import ConfigError
@@ -27,6 +27,7 @@ class EmbeddingConfig:
     norm: bool = False
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("vocab_size", self.vocab_size)
         require_size("n_segments", self.n_segments, least=0)
 
@@ -42,6 +43,7 @@ class AttentionConfig:
         scorer: How well a query matches a key.
         bias: Whether the projections to queries, keys and values have biases.
         output_bias: Whether the output projection has one.
+        window: How far back a query of self-attention sees, itself included; None for all the way.
         dropout: Share of the pattern's cells dropped in training.
     """
 
@@ -53,10 +55,14 @@ class AttentionConfig:
     scorer: ScorerKind = ScorerKind.SCALED_DOT
     bias: bool = True
     output_bias: bool = True
+    window: int | None = None
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("n_heads", self.n_heads)
+        if self.window is not None:
+            require_size("window", self.window)
         require_share("dropout", self.dropout)
         if self.head_width is not None:
             require_size("head_width", self.head_width)
@@ -96,6 +102,7 @@ class FeedForwardConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("feedforward width", self.width)
         require_share("dropout", self.dropout)
 
@@ -119,4 +126,5 @@ class NormConfig:
     final: bool = True
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive("epsilon", self.epsilon)

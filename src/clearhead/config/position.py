@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from clearhead.config.checks import require_positive, require_size
+from clearhead.config.checks import require_positive, require_size, require_types
 from clearhead.config.choices import PositionKind, RotaryScalingKind
 from clearhead.config.record import RECORD
 from clearhead.errors import ConfigError
@@ -35,7 +35,11 @@ class RotaryScaling:
     attention_factor: float | None = None
 
     def __post_init__(self) -> None:
-        require_positive("rotary scaling factor", self.factor)
+        require_types(self)
+        for name in ("factor", "low_frequency_factor", "high_frequency_factor", "beta_fast", "beta_slow"):
+            require_positive(f"rotary {name}", getattr(self, name))
+        if self.attention_factor is not None:
+            require_positive("rotary attention_factor", self.attention_factor)
         if self.kind is not RotaryScalingKind.LINEAR:
             if self.original_length is None:
                 raise ConfigError(
@@ -46,6 +50,7 @@ class RotaryScaling:
             raise ConfigError(
                 "llama3 rotary scaling needs its low factor below its high one",
                 got=f"{self.low_frequency_factor} and {self.high_frequency_factor}",
+                expected="low_frequency_factor < high_frequency_factor",
             )
 
 
@@ -72,6 +77,7 @@ class PositionConfig:
     max_distance: int = 128
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_positive("theta", self.theta)
         require_size("n_buckets", self.n_buckets, least=4)
         require_size("max_distance", self.max_distance)
@@ -82,7 +88,11 @@ class PositionConfig:
                 "learned positions need a length", got="max_length=None", expected="the rows of the table"
             )
         if self.scaling is not None and self.kind is not PositionKind.ROTARY:
-            raise ConfigError("only rotary positions can be scaled", got=f"scaling with kind={self.kind}")
+            raise ConfigError(
+                "only rotary positions can be scaled", got=f"scaling with kind={self.kind}", expected="kind=rotary"
+            )
+        if self.scaling is not None and self.theta == 1:
+            raise ConfigError("waves that are all alike cannot be scaled", got="theta=1", expected="theta above 1")
         if self.kind is PositionKind.RELATIVE and self.max_distance <= self.n_buckets // 2:
             raise ConfigError(
                 "relative positions need distances beyond the exact buckets",

@@ -3,6 +3,7 @@
 from_dict(ModelConfig, to_dict(config)) == config
 """
 
+import json
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -10,13 +11,14 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from clearhead.config.checks import short
 from clearhead.errors import ConfigError, nearest
 
 Record = TypeVar("Record")
 
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
-RECORD = ConfigDict(extra="forbid", strict=False, allow_inf_nan=False)
+RECORD = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 """What pydantic must refuse; every configuration carries it as `__pydantic_config__`."""
 
 
@@ -33,9 +35,14 @@ def from_dict(kind: type[Record], data: object) -> Record:
         ConfigError: An unknown or missing key, or a value that is not allowed.
     """
     try:
-        return _adapter(kind).validate_python(data)
+        # As JSON, because there a choice is a string and a tuple is a list, and nothing else is converted.
+        return _adapter(kind).validate_json(json.dumps(data))
     except ValidationError as error:
         raise _explain(kind, error) from None
+    except (TypeError, ValueError, RecursionError):
+        raise ConfigError(
+            "a configuration that is not plain data", got=short(data), expected="what JSON can hold"
+        ) from None
 
 
 @cache
@@ -62,7 +69,7 @@ def _explain(kind: type[Any], error: ValidationError) -> ConfigError:
         return ConfigError("an unknown key", got=path, expected=", ".join(known), advice=nearest(key, known))
     if first["type"] in ("missing", "missing_argument", "missing_keyword_only_argument"):
         return ConfigError("a key is missing", got=f"no {path}", expected=f"a value for {path}")
-    return ConfigError(f"{path} has a value that is not allowed", got=repr(first["input"])[:200], expected=first["msg"])
+    return ConfigError(f"{path} has a value that is not allowed", got=short(first["input"]), expected=first["msg"])
 
 
 def _owner(kind: type[Any], path: tuple[int | str, ...]) -> type[Any]:

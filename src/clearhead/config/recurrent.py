@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from clearhead.config.checks import require_share, require_size
+from clearhead.config.checks import require_share, require_size, require_types
 from clearhead.config.choices import Cell, RecurrentAttention
 from clearhead.config.record import RECORD
+from clearhead.errors import ConfigError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +33,11 @@ class RecurrentConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("vocab_size", self.vocab_size)
         require_size("width", self.width, least=2)
+        if self.width % 2:
+            raise ConfigError("half the width reads each way", got=f"width={self.width}", expected="an even width")
         require_size("n_layers", self.n_layers)
         require_share("dropout", self.dropout)
         if self.target_vocab_size is not None:

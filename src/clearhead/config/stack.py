@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from clearhead.config.checks import divisors, require_share, require_size
-from clearhead.config.choices import PositionKind
+from clearhead.config.checks import divisors, require_share, require_size, require_types
+from clearhead.config.choices import PositionKind, RotaryScalingKind
 from clearhead.config.parts import AttentionConfig, EmbeddingConfig, FeedForwardConfig, NormConfig
 from clearhead.config.position import PositionConfig
 from clearhead.config.record import RECORD
@@ -37,6 +37,7 @@ class StackConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         require_size("n_layers", self.n_layers)
         require_size("width", self.width)
         require_share("dropout", self.dropout)
@@ -50,6 +51,11 @@ class StackConfig:
         if self.position.kind is PositionKind.ROTARY and self.head_width % 2:
             raise ConfigError(
                 "rotary positions turn pairs", got=f"head_width={self.head_width}", expected="an even head width"
+            )
+        scaling = self.position.scaling
+        if scaling is not None and scaling.kind is RotaryScalingKind.DYNAMIC and self.head_width <= 2:
+            raise ConfigError(
+                "dynamic rotary scaling needs two pairs", got=f"head_width={self.head_width}", expected="4 or more"
             )
         if self.position.kind in (PositionKind.SINUSOIDAL, PositionKind.SINUSOIDAL_HALVES) and self.width % 2:
             raise ConfigError("sinusoids come in pairs", got=f"width={self.width}", expected="an even width")

@@ -3,10 +3,16 @@
 from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
-from clearhead.config import HeadKind, ModelConfig
+from clearhead.config import Activation, HeadKind, ModelConfig
 from clearhead.models.base import Model
 from clearhead.models.doors import check_ids, check_mask
-from clearhead.models.heads import MaskedLanguageModelHead, SentenceHead, SequenceClassificationHead, TokenHead
+from clearhead.models.heads import (
+    MaskedLanguageModelHead,
+    Pooler,
+    SentenceHead,
+    SequenceClassificationHead,
+    TokenHead,
+)
 from clearhead.models.outputs import EncoderOutput
 from clearhead.nn import Stack, TokenEmbedding
 
@@ -20,6 +26,7 @@ class EncoderOnly(Model[ModelConfig]):
         assert stack is not None
         token = TokenEmbedding(vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled)
         self.encoder = Stack(config=stack, token=token, name="encoder", embed_name="embed", causal=False, cross=False)
+        self.pooler = Pooler(activation=Activation.TANH, width=config.width) if config.head.pooler else None
         self.head = _make_head(config, token)
 
     def forward(
@@ -39,9 +46,12 @@ class EncoderOnly(Model[ModelConfig]):
         check_ids("ids", ids_BS)
         check_mask("mask", mask_BS, batch=ids_BS.shape[0], length=ids_BS.shape[1])
         hidden_BSD = self.encoder(ids_BS, mask_BK=mask_BS, segment_ids_BT=segment_ids_BS)
+        pooled_BD = None if self.pooler is None else self.pooler(hidden_BSD)
         if isinstance(self.head, SentenceHead):
-            return EncoderOutput(hidden_BSD=hidden_BSD, vector_BD=self.head(hidden_BSD, mask_BS))
-        return EncoderOutput(hidden_BSD=hidden_BSD, logits=None if self.head is None else self.head(hidden_BSD))
+            vector_BD = self.head(hidden_BSD, mask_BS)
+            return EncoderOutput(hidden_BSD=hidden_BSD, pooled_BD=pooled_BD, vector_BD=vector_BD)
+        logits = None if self.head is None else self.head(hidden_BSD)
+        return EncoderOutput(hidden_BSD=hidden_BSD, pooled_BD=pooled_BD, logits=logits)
 
 
 def _make_head(config: ModelConfig, token: TokenEmbedding) -> nn.Module | None:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clearhead.config import HeadConfig, NormConfig, Pooling
+from clearhead.config import Activation, HeadConfig, NormConfig, Pooling
 from clearhead.nn.activation import ACTIVATIONS
 from clearhead.nn.embedding import TokenEmbedding
 from clearhead.nn.norm import make_norm
@@ -55,6 +55,22 @@ class MaskedLanguageModelHead(nn.Module):
         return self.vocabulary(probe("transform", self.norm(self.activation(self.transform(hidden_BSD)))))
 
 
+class Pooler(nn.Module):
+    """A hidden layer on the first token.
+
+    pooled = activation(hidden_0 W)        (Devlin et al. 2019, with tanh)
+    """
+
+    def __init__(self, *, activation: Activation, width: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, width)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, hidden_BSD: Float[Tensor, "B S D"]) -> Float[Tensor, "B D"]:
+        """One vector a text."""
+        return probe("pooled", self.activation(self.dense(hidden_BSD[:, 0])))
+
+
 class SequenceClassificationHead(nn.Module):
     """One logit for every label of a text, read off its first token.
 
@@ -63,15 +79,13 @@ class SequenceClassificationHead(nn.Module):
 
     def __init__(self, *, config: HeadConfig, width: int) -> None:
         super().__init__()
-        self.pooler = nn.Linear(width, width)
-        self.activation = ACTIVATIONS[config.activation]
+        self.pooler = Pooler(activation=config.activation, width=width)
         self.dropout = nn.Dropout(config.dropout)
         self.classifier = nn.Linear(width, len(config.labels))
 
     def forward(self, hidden_BSD: Float[Tensor, "B S D"]) -> Float[Tensor, "B labels"]:
         """The logits of every text."""
-        pooled_BD = probe("pooled", self.activation(self.pooler(hidden_BSD[:, 0])))
-        return probe("logits", self.classifier(self.dropout(pooled_BD)))
+        return probe("logits", self.classifier(self.dropout(self.pooler(hidden_BSD))))
 
 
 class TokenHead(nn.Module):
@@ -100,8 +114,8 @@ class SentenceHead(nn.Module):
 
     def forward(self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None) -> Float[Tensor, "B D"]:
         """The vector of every text."""
-        vector_BD = probe("pooled", self._pool(hidden_BSD, mask_BS))
-        return functional.normalize(vector_BD, dim=-1) if self.normalised else vector_BD
+        vector_BD = self._pool(hidden_BSD, mask_BS)
+        return probe("vector", functional.normalize(vector_BD, dim=-1) if self.normalised else vector_BD)
 
     def _pool(self, hidden_BSD: Tensor, mask_BS: Tensor | None) -> Tensor:
         if mask_BS is None:

@@ -15,11 +15,13 @@ class EncoderOutput:
         logits: The head's logits: over the vocabulary (B S V), the labels of every token (B S labels),
             the labels of the text (B labels), or start and end of an answer (B S 2).
         vector_BD: One vector a text, where the head pools.
+        pooled_BD: The pooler's vector, where there is one beside the head.
     """
 
     hidden_BSD: Float[Tensor, "B S D"]
     logits: Tensor | None = None
     vector_BD: Float[Tensor, "B D"] | None = None
+    pooled_BD: Float[Tensor, "B D"] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

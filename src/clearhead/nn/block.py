@@ -30,7 +30,7 @@ class Surroundings:
 
     mask: AttentionMask
     rotation: Rotation | None = None
-    bias: Tensor | None = None
+    bias_1HQK: Tensor | None = None
     source: Source | None = None
 
 
@@ -85,7 +85,7 @@ class Block(nn.Module):
             h_BTD,
             mask=around.mask,
             rotation=around.rotation,
-            bias=around.bias,
+            bias_1HQK=around.bias_1HQK,
             cache=cache.own if cache else None,
         )
 

@@ -1,7 +1,7 @@
 """Ids become vectors: the token's own, plus where it stands, plus which segment it is in."""
 
 import math
-from collections.abc import Iterable
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -44,14 +44,20 @@ class TokenEmbedding(nn.Module):
         return token_BTD if self.scale == 1.0 else token_BTD * self.scale
 
     @torch.no_grad()
-    def set_rows(self, vectors: Iterable[Iterable[float]]) -> None:
-        """Fills the table with given vectors, one a row, such as word vectors trained elsewhere.
+    def set_rows(self, vectors: Any) -> None:
+        """Fills the table with given vectors, such as word vectors trained elsewhere.
+
+        Args:
+            vectors: One a row: lists, an array or a tensor.
 
         Raises:
             ShapeMismatch: Not one vector of this width for every piece.
             WeightsError: A value that is not a finite number.
         """
-        given = torch.as_tensor(vectors, dtype=self.weight.dtype)
+        try:
+            given = torch.as_tensor(vectors, dtype=self.weight.dtype)
+        except (TypeError, ValueError) as error:
+            raise WeightsError("the vectors are not a table of numbers", got=str(error)) from None
         if given.shape != self.weight.shape:
             raise ShapeMismatch(
                 "the vectors do not fit the token table", got=tuple(given.shape), expected=tuple(self.weight.shape)

@@ -91,9 +91,16 @@ class Stack(nn.Module):
         n_queries = positions.shape[1]
         n_keys = n_past + n_queries
         return Surroundings(
-            mask=AttentionMask(n_queries=n_queries, n_keys=n_keys, causal=self.causal, keys=mask_BK),
+            mask=AttentionMask(
+                n_queries=n_queries,
+                n_keys=n_keys,
+                causal=self.causal,
+                window=self.config.attention.window,
+                keys=mask_BK,
+                device=positions.device,
+            ),
             rotation=None if self.rotary is None else self.rotary(positions, dtype=dtype),
-            bias=None if self.relative is None else self.relative(n_queries=n_queries, n_keys=n_keys),
+            bias_1HQK=None if self.relative is None else self.relative(n_queries=n_queries, n_keys=n_keys),
             source=source,
         )
 

@@ -20,7 +20,7 @@ def attend(
     *,
     scorer: Scorer,
     mask: AttentionMask,
-    bias: Float[Tensor, "1 H Q K"] | None = None,
+    bias_1HQK: Float[Tensor, "1 H Q K"] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "B H Q C"]:
     """Mixes values by how well each query matches each key.
@@ -29,13 +29,13 @@ def attend(
     """
     if scorer.fused_scale is not None and not heard("score", "pattern"):
         mixed_BHQC = _fused(
-            query_BHQC, key_BGKC, value_BGKC, scale=scorer.fused_scale, mask=mask, bias=bias, dropout=dropout
+            query_BHQC, key_BGKC, value_BGKC, scale=scorer.fused_scale, mask=mask, bias_1HQK=bias_1HQK, dropout=dropout
         )
         return probe("mixed", mixed_BHQC)
     n_heads = query_BHQC.shape[1]
     score_BHQK = scorer(query_BHQC, share_heads(key_BGKC, n_heads))
-    if bias is not None:
-        score_BHQK = score_BHQK + bias
+    if bias_1HQK is not None:
+        score_BHQK = score_BHQK + bias_1HQK
     pattern_BHQK = probe("pattern", mask.softmax(probe("score", score_BHQK)))
     pattern_BHQK = functional.dropout(pattern_BHQK, dropout) if dropout else pattern_BHQK
     return probe("mixed", pattern_BHQK @ share_heads(value_BGKC, n_heads))
@@ -48,11 +48,11 @@ def _fused(
     *,
     scale: float,
     mask: AttentionMask,
-    bias: Float[Tensor, "1 H Q K"] | None,
+    bias_1HQK: Float[Tensor, "1 H Q K"] | None,
     dropout: float,
 ) -> Float[Tensor, "B H Q C"]:
-    plain_causal = bias is None and mask.is_plain_causal
-    cells = None if plain_causal else mask.open if bias is None else mask.with_bias(bias)
+    plain_causal = bias_1HQK is None and mask.is_plain_causal
+    cells = None if plain_causal else mask.open if bias_1HQK is None else mask.with_bias(bias_1HQK)
     return functional.scaled_dot_product_attention(
         query_BHQC,
         key_BGKC,

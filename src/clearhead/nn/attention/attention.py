@@ -40,7 +40,7 @@ class Attention(nn.Module):
         *,
         mask: AttentionMask,
         rotation: Rotation | None = None,
-        bias: Tensor | None = None,
+        bias_1HQK: Tensor | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "B Q D"]:
         """What each position of `x` brings back from the source."""
@@ -54,7 +54,9 @@ class Attention(nn.Module):
             if cache is not None:
                 key_BGKC, value_BGKC = cache.append(key_BGKC, value_BGKC)
         dropout = self.dropout if self.training else 0.0
-        mixed_BHQC = attend(query_BHQC, key_BGKC, value_BGKC, scorer=self.scorer, mask=mask, bias=bias, dropout=dropout)
+        mixed_BHQC = attend(
+            query_BHQC, key_BGKC, value_BGKC, scorer=self.scorer, mask=mask, bias_1HQK=bias_1HQK, dropout=dropout
+        )
         return probe("output", self.output(merge_heads(mixed_BHQC)))
 
     def _look_up(self, source_BKD: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor]:

@@ -40,6 +40,13 @@ class KeyValueCache:
             batch, n_kv_heads, _, head_width = key_BGKC.shape
             self._key_BGKC = key_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
             self._value_BGKC = value_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
+        if key_BGKC.shape[0] != self._key_BGKC.shape[0]:
+            raise DecodingError(
+                "another batch than the one that is cached",
+                got=f"{key_BGKC.shape[0]} rows",
+                expected=f"{self._key_BGKC.shape[0]} rows",
+                advice="a cache for each batch, or select() the rows that go on",
+            )
         # Caching serves inference; the graph of a training step must not grow through it.
         with torch.no_grad():
             self._key_BGKC[:, :, self.length : end] = key_BGKC

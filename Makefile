@@ -1,0 +1,75 @@
+# Every command of this project is said here once; CI, pre-commit and the pages call these targets.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+LONG_LOG := docs/experiments/test-long.txt
+
+# Both names: older pips read the first for build isolation too, newer ones only the second.
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+INSTALL := $(BIN)/pip install -qq -c constraints.txt
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test test-long suite lint format types contracts bench browser clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## install, then print every worked example and draw its pictures into demo/
+	$(BIN)/clearhead learn --out demo
+
+test: browser lint types contracts suite ## install, then lint, types, import contracts and all tests
+
+test-long: $(VENV)/.dev ## the tests marked long; their last output stays in docs/experiments
+	@mkdir -p $(dir $(LONG_LOG))
+	set -o pipefail; $(BIN)/pytest -m long --no-header --timeout=3600 2>&1 | tee $(LONG_LOG) \
+	  || { status=$$?; [ $$status -eq 5 ] && echo "no test is marked long yet"; }
+
+suite: $(VENV)/.dev ## all tests but the long ones
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+
+lint: $(VENV)/.dev ## format and lint, changing nothing
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+format: $(VENV)/.dev ## format and lint, mending what can be mended
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+types: $(VENV)/.dev ## pyright, strict on src
+	$(BIN)/pyright
+
+contracts: $(VENV)/.dev ## who may import whom
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev ## every benchmark
+	@shopt -s nullglob; files=(benchmarks/*.py); \
+	[ $${#files[@]} -gt 0 ] || echo "there is no benchmark yet"; \
+	for file in "$${files[@]}"; do echo "$$file"; $(BIN)/python "$$file" || exit; done
+
+clean: ## forget the environment, the caches and the demo
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build demo
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+browser:
+	@.ci/browser
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "clearhead needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)" >&2; \
+	  echo "try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# A stamp is newer than what it was installed from; the development install includes the other.
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[dev]'
+	@touch $(VENV)/.runtime $@

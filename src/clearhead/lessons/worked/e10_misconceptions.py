@@ -1,0 +1,139 @@
+"""E10: five misconceptions, each corrected by computing."""
+
+import torch
+
+from clearhead.figures import Figure, heatmap
+from clearhead.lessons.example import Result, WorkedExample, table
+from clearhead.lessons.small_models import encoder_decoder
+from clearhead.lessons.worked.e06_glove_heads import run
+from clearhead.nn import LearnedPosition, SinusoidalPosition
+from clearhead.probe import Recorder, listen
+from clearhead.text.special import SpecialTokens
+from clearhead.text.tokenizer import Tokenizer
+from clearhead.text.train import train_tokenizer
+
+__all__ = ["work"]
+
+_SOURCE = "I like eating ice cream"
+_TARGET = "मुझे आइसक्रीम खाना पसंद है"
+_START = "<start>"
+
+
+def work() -> WorkedExample:
+    """Translates one sentence with recorders everywhere, and asks them."""
+    tokenizer = train_tokenizer(
+        [_SOURCE, _TARGET], kind="word", special=SpecialTokens(unknown="<unknown>", start=_START)
+    )
+    recorder = _record(tokenizer)
+    return WorkedExample(
+        key="E10",
+        title="Five misconceptions, each shown by computing",
+        shows=(
+            f"An encoder-decoder reads “{_SOURCE}” and writes “{_TARGET}”, shifted right behind {_START}. "
+            "Its weights are random; who may look at whom, what goes in where, and how wide things are "
+            "does not depend on them."
+        ),
+        results=(
+            *_start_token(recorder, tokenizer),
+            _third_position(recorder, tokenizer),
+            _key_width(recorder),
+            *_positions(),
+            _notebook_head(),
+        ),
+        figures={"cross": _picture(recorder, tokenizer)},
+    )
+
+
+def _record(tokenizer: Tokenizer) -> Recorder:
+    model = encoder_decoder(vocab_size=tokenizer.vocab_size)
+    source_ids_BS = torch.tensor([tokenizer.encode(_SOURCE, add_special=False).ids])
+    target_ids = tokenizer.encode(_TARGET, add_special=False).ids
+    # Shifted right: the last word is only predicted, never read.
+    target_ids_BT = torch.tensor([[tokenizer.id_of(_START), *target_ids[:-1]]])
+    recorder = Recorder("decoder.embed.*", "decoder.0.*")
+    with torch.no_grad(), listen(recorder):
+        model(source_ids_BS, target_ids_BT)
+    return recorder
+
+
+def _start_token(recorder: Recorder, tokenizer: Tokenizer) -> tuple[Result, Result]:
+    pattern_HK = recorder["decoder.0.cross.pattern"][0, :, 0]
+    n_seen, n_source = int((pattern_HK > 0).all(0).sum()), pattern_HK.shape[1]
+    looks = Result(
+        name=f"source words that the query of {_START} looks at",
+        computed=f"{n_seen} of {n_source}",
+        printed="the first alone",
+        remark="Cross-attention has no causal mask: every target position looks at every source position.",
+    )
+    words = tokenizer.encode(_SOURCE, add_special=False).pieces
+    shares = Result(
+        name=f"and how much {_START} takes from each",
+        computed=table(pattern_HK),
+        rows=tuple(f"head {head}" for head in range(len(pattern_HK))),
+        columns=words,
+    )
+    return looks, shares
+
+
+def _third_position(recorder: Recorder, tokenizer: Tokenizer) -> Result:
+    """Finds out whose row of the token table enters at the third position."""
+    entered_D = recorder["decoder.embed.token"][0, 2]
+    model = encoder_decoder(vocab_size=tokenizer.vocab_size)
+    distance_V = (model.decoder.embedding.token.weight.detach() - entered_D).abs().sum(-1)
+    _, previous, coming, *_ = tokenizer.encode(_TARGET, add_special=False).pieces
+    return Result(
+        name="word whose vector makes the query of the third position",
+        computed=tokenizer.piece_of(int(distance_V.argmin())),
+        printed=coming,
+        remark=(
+            f"The third position predicts “{coming}”, so it cannot read it: what goes in is the token before, "
+            f"“{previous}”."
+        ),
+    )
+
+
+def _key_width(recorder: Recorder) -> Result:
+    width = recorder["decoder.0.resid_pre"].shape[-1]
+    return Result(
+        name="d_k, the width of one head's keys",
+        computed=recorder["decoder.0.self.key"].shape[-1],
+        printed=width,
+        remark=f"{width} is the width of the input; it is divided among the heads, and √d_k takes the quotient.",
+    )
+
+
+def _positions() -> tuple[Result, Result]:
+    sinusoidal = SinusoidalPosition(width=4)
+    learned = LearnedPosition(max_length=512, width=4)
+    n_computed, n_learned = (sum(p.numel() for p in part.parameters()) for part in (sinusoidal, learned))
+    return (
+        Result(
+            name="numbers that training can change in sinusoidal positions",
+            computed=f"{n_computed}: they are computed",
+            printed="they are learned",
+        ),
+        Result(
+            name="and in learned positions, which exist too",
+            computed=n_learned,
+            remark=f"{learned.weight.shape[0]} places of width {learned.weight.shape[1]}.",
+        ),
+    )
+
+
+def _notebook_head() -> Result:
+    return Result(
+        name="width of a head when 50 numbers are split over 10 heads",
+        computed=run(n_heads=10).head_width,
+        printed=10,
+        remark="The comment in the notebook names the number of heads.",
+    )
+
+
+def _picture(recorder: Recorder, tokenizer: Tokenizer) -> Figure:
+    target = tokenizer.encode(_TARGET, add_special=False).pieces
+    return heatmap(
+        recorder["decoder.0.cross.pattern"][0].numpy(),
+        rows=[_START, *target[:-1]],
+        columns=tokenizer.encode(_SOURCE, add_special=False).pieces,
+        title="Every target position looks at every source position",
+    )

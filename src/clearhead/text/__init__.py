@@ -1,0 +1,56 @@
+"""The text room: from characters to ids and back, and the vectors that need no neural network.
+
+Takes: strings, corpora, word-vector files, tokenizer.json.
+Gives: Tokenizer (and how to train one), a scrambler, one-hot, count and TF-IDF vectors, static word vectors.
+Uses:  errors; tokenizers, scikit-learn and gensim, each imported when it is first needed.
+Never: torch, models, batches, downloads, or anything that unpickles a file.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below open these one by one
+    from clearhead.text.document_vectors import DocumentVectors as DocumentVectors
+    from clearhead.text.document_vectors import Weighting as Weighting
+    from clearhead.text.document_vectors import one_hot as one_hot
+    from clearhead.text.files import read_lines as read_lines
+    from clearhead.text.kinds import TokenizerKind as TokenizerKind
+    from clearhead.text.scramble import scramble_words as scramble_words
+    from clearhead.text.special import SpecialIds as SpecialIds
+    from clearhead.text.special import SpecialTokens as SpecialTokens
+    from clearhead.text.tokenizer import Encoding as Encoding
+    from clearhead.text.tokenizer import Tokenizer as Tokenizer
+    from clearhead.text.train import train_tokenizer as train_tokenizer
+    from clearhead.text.word_vectors import WordVectors as WordVectors
+    from clearhead.text.words import split_words as split_words
+
+_DOORS = {
+    "DocumentVectors": "clearhead.text.document_vectors",
+    "Encoding": "clearhead.text.tokenizer",
+    "SpecialIds": "clearhead.text.special",
+    "SpecialTokens": "clearhead.text.special",
+    "Tokenizer": "clearhead.text.tokenizer",
+    "TokenizerKind": "clearhead.text.kinds",
+    "Weighting": "clearhead.text.document_vectors",
+    "WordVectors": "clearhead.text.word_vectors",
+    "one_hot": "clearhead.text.document_vectors",
+    "read_lines": "clearhead.text.files",
+    "scramble_words": "clearhead.text.scramble",
+    "split_words": "clearhead.text.words",
+    "train_tokenizer": "clearhead.text.train",
+}
+
+if not TYPE_CHECKING:
+    __all__ = list(_DOORS)
+
+
+def __getattr__(name: str) -> object:
+    if name not in _DOORS:
+        raise AttributeError(f"module 'clearhead.text' has no attribute {name!r}")
+    value = getattr(import_module(_DOORS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_DOORS])

@@ -1,0 +1,194 @@
+"""A tokenizer: text to ids and back, with the place in the text that each piece came from.
+
+Takes: text, ids, or a tokenizer.json of any make.
+Gives: Tokenizer and Encoding.
+Uses:  errors, files, special, words; tokenizers.
+Never: truncation, padding or tensors; batches are made elsewhere.
+"""
+
+import json
+import operator
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import SupportsIndex
+
+import tokenizers
+
+from clearhead.errors import ClearheadError, TextError, nearest
+from clearhead.text.files import read_bounded, replacing
+from clearhead.text.special import SpecialIds, SpecialTokens, guess_roles, read_roles, role_settings
+from clearhead.text.words import check_text
+
+__all__ = ["Encoding", "Tokenizer"]
+
+FILE_NAME = "tokenizer.json"
+SETTINGS_NAME = "tokenizer_config.json"
+MAX_FILE_BYTES = 128 * 2**20
+_MAX_ID = 2**32 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """A text as a tokenizer reads it; all fields run in step, one entry for each piece.
+
+    Attributes:
+        ids: The id of each piece.
+        pieces: Its spelling in the vocabulary (byte-level pieces write a space as Ġ).
+        offsets: Where it came from: `text[start:end]`; (0, 0) where the tokenizer added it.
+        special: Whether it is a special token.
+        segments: Which of two texts it belongs to, as the model's segment embedding counts them.
+    """
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    special: tuple[bool, ...]
+    segments: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class Tokenizer:
+    """A typed door around a `tokenizers.Tokenizer`.
+
+    Args:
+        inner: The tokenizer behind the door. It is taken over: its own truncation and padding are switched off,
+            because a text that is cut short unasked is lost data.
+        special: Which special token has which role; guessed from the usual spellings where not given.
+    """
+
+    def __init__(self, *, inner: tokenizers.Tokenizer, special: SpecialTokens | None = None) -> None:
+        inner.no_truncation()
+        inner.no_padding()
+        self._inner = inner
+        added = inner.get_added_tokens_decoder()
+        self._special_ids = frozenset(index for index, token in added.items() if token.special)
+        names = {token.content for token in added.values() if token.special}
+        self._tokens = guess_roles(names.__contains__) if special is None else special
+        self._special = SpecialIds(
+            **{role: token and self.id_of(token) for role, token in asdict(self._tokens).items()}
+        )
+
+    @classmethod
+    def load(cls, path: Path | str) -> "Tokenizer":
+        """A tokenizer from its file, or from the folder that holds its tokenizer.json."""
+        path = Path(path)
+        if path.is_dir():
+            path = path / FILE_NAME
+        content = read_bounded(path, limit=MAX_FILE_BYTES)
+        with _translated("a tokenizer file that cannot be read", where=f"{path}: "):
+            inner = tokenizers.Tokenizer.from_buffer(content)
+        special = read_roles(path.parent, lambda token: inner.token_to_id(token) is not None)
+        return cls(inner=inner, special=special)
+
+    def save(self, folder: Path | str) -> Path:
+        """Write the tokenizer, and the roles of its special tokens, into a folder; gives the tokenizer's path."""
+        folder = Path(folder)
+        settings = json.dumps(role_settings(self._tokens), ensure_ascii=False, indent=2)
+        for name, content in ((FILE_NAME, self._inner.to_str(pretty=True)), (SETTINGS_NAME, settings)):
+            with replacing(folder / name) as stream:
+                stream.write(content.encode("utf-8") + b"\n")
+        return folder / FILE_NAME
+
+    @property
+    def vocab_size(self) -> int:
+        """How many pieces there are, special tokens included."""
+        return self._inner.get_vocab_size(with_added_tokens=True)
+
+    @property
+    def special(self) -> SpecialIds:
+        """The ids of the special tokens by role."""
+        return self._special
+
+    def id_of(self, piece: str) -> int:
+        """The id of a piece, spelled as the vocabulary spells it."""
+        found = self._inner.token_to_id(check_text(piece))
+        if found is None:
+            raise TextError(
+                "a piece that is not in the vocabulary",
+                got=repr(piece),
+                expected=f"one of its {self.vocab_size} pieces",
+                advice=nearest(piece, self._inner.get_vocab()),
+            )
+        return found
+
+    def piece_of(self, index: SupportsIndex) -> str:
+        """The piece that an id stands for."""
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise TextError("an id that is not a whole number", got=repr(index)) from None
+        piece = self._inner.id_to_token(number) if 0 <= number <= _MAX_ID else None
+        if piece is None:
+            raise TextError(
+                "an id that is not in the vocabulary", got=number, expected=f"an id from 0 to {self.vocab_size - 1}"
+            )
+        return piece
+
+    def encode(self, text: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
+        """Read a text.
+
+        Args:
+            text: Any text.
+            add_special: Whether to add the special tokens that the tokenizer puts around a text.
+            literal: Whether the spelling of a special token inside the text is ordinary text. Switch it on for text
+                from strangers, and where decoding must give back the text whatever it holds.
+        """
+        return self.encode_batch([text], add_special=add_special, literal=literal)[0]
+
+    def encode_pair(self, a: str, b: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
+        """Read two texts as one input; the offsets count within the text that a piece came from."""
+        inner = self._literal if literal else self._inner
+        with _translated("a text that this tokenizer cannot read"):
+            return self._wrap(inner.encode(check_text(a), check_text(b), add_special_tokens=add_special))
+
+    def encode_batch(self, texts: Iterable[str], *, add_special: bool = True, literal: bool = False) -> list[Encoding]:
+        """Read many texts, each as `encode` would."""
+        if isinstance(texts, str):
+            raise TextError("one text where many are needed", got=repr(texts[:60]), advice="encode, or a list of texts")
+        checked = [check_text(text) for text in texts]
+        inner = self._literal if literal else self._inner
+        with _translated("a text that this tokenizer cannot read"):
+            return [self._wrap(found) for found in inner.encode_batch(checked, add_special_tokens=add_special)]
+
+    def decode(self, ids: Iterable[SupportsIndex], *, skip_special: bool = True) -> str:
+        """The text that ids stand for, special tokens left out unless asked for."""
+        numbers: list[int] = []
+        for index in ids:
+            self.piece_of(index)
+            numbers.append(operator.index(index))
+        with _translated("ids that this tokenizer cannot decode"):
+            return self._inner.decode(numbers, skip_special_tokens=skip_special)
+
+    @cached_property
+    def _literal(self) -> tokenizers.Tokenizer:
+        """A twin that takes special tokens in a text for text; the switch belongs to a whole tokenizer, not a call."""
+        twin = tokenizers.Tokenizer.from_str(self._inner.to_str())
+        twin.encode_special_tokens = True
+        return twin
+
+    def _wrap(self, found: tokenizers.Encoding) -> Encoding:
+        return Encoding(
+            ids=tuple(found.ids),
+            pieces=tuple(found.tokens),
+            offsets=tuple(found.offsets),
+            special=tuple(index in self._special_ids for index in found.ids),
+            segments=tuple(found.type_ids),
+        )
+
+
+@contextmanager
+def _translated(problem: str, *, where: str = "") -> Generator[None, None, None]:
+    """Whatever the library says, as a TextError: it raises plain exceptions, and panics on files made to break it."""
+    try:
+        yield
+    except ClearheadError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise TextError(problem, got=f"{where}{str(error)[:300]}") from None

@@ -35,7 +35,7 @@ What to try next
 @app.command(help="Work through the course's examples, every number computed as you watch.")
 def learn(
     example: Annotated[
-        str | None, typer.Argument(metavar="[EXAMPLE]", help=f"{' '.join(EXAMPLES)}; all of them by default.")
+        str | None, typer.Argument(metavar="EXAMPLE", help=f"{' '.join(EXAMPLES)}; all of them by default.")
     ] = None,
     out: Annotated[
         Path | None,
@@ -49,13 +49,16 @@ def learn(
     if to_file and example is None:
         raise typer.BadParameter(f"{out} is one picture; name its example, or give a folder", param_hint="--out")
     worked: list[WorkedExample] = []
+    paths: list[Path] = []
     for key in keys:
         worked.append(EXAMPLES[key]())
+        if out is not None and to_file:
+            paths.append(_save_one(worked[-1], out))
         _show(worked[-1], as_json=as_json)
-    if out is not None:
-        paths = [_save_one(worked[0], out)] if to_file else _save_all(worked, out)
-        for path in paths:
-            typer.echo(f"wrote {path}", err=as_json)
+    if out is not None and not to_file:
+        paths.extend(_save_all(worked, out))
+    for path in paths:
+        typer.echo(f"wrote {path}", err=as_json)
     if example is None and not as_json:
         typer.echo(("\n" if out else "") + _NEXT)
 
@@ -109,8 +112,9 @@ def _plain_result(result: Result) -> dict[str, object]:
 
 def _save_one(example: WorkedExample, path: Path) -> Path:
     if not example.figures:
-        drawn = ", ".join(key for key in EXAMPLES if EXAMPLES[key]().figures)
-        raise typer.BadParameter(f"{example.key} has no picture; these have: {drawn}", param_hint="--out")
+        raise typer.BadParameter(
+            f"{example.key} has no picture; `clearhead learn --out FOLDER` draws all there are", param_hint="--out"
+        )
     return next(iter(example.figures.values())).save(path)
 
 

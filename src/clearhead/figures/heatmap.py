@@ -32,7 +32,7 @@ def heatmap(
     titles: Sequence[str] | None = None,
     title: str = "",
     axes: str = "QK",
-    scale: tuple[float | None, float | None] = (None, None),
+    scale: tuple[float | int | None, float | int | None] = (None, None),
 ) -> Figure:
     """A picture of one table or several, the darker the more.
 
@@ -107,8 +107,8 @@ def _cells(panels: Panels, layout: Layout, *, index: int, x: float, y: float) ->
             tip = f"{row_word} → {column_word}: {value:.4g}" if n_cells <= _MOST_TIPS else ""
             yield rectangle(left, top, side, side, fill=fill, kind="cell", tip=tip)
             text = short_number(value)
-            if numbered and width(text, size=11) < side:
-                yield label(text, left + side / 2, top + side / 2 + 4, size=11, anchor="middle", fill=ink_on(fill))
+            if numbered and width(text, size=11.0) < side:
+                yield label(text, left + side / 2, top + side / 2 + 4, size=11.0, anchor="middle", fill=ink_on(fill))
 
 
 def _bar(panels: Panels, *, x: float, y: float) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _standing_tag(axis: Axis, *, x: float, y: float) -> Iterator[str]:
     high, ink = _tag_wide(axis), ink_on(axis.colour)
     yield rectangle(x, y, _TAG, high, fill=axis.colour, radius=_TAG / 2)
     middle = y + high / 2
-    yield label(_axis_name(axis), x + _TAG * 0.7, middle, size=_TEXT, anchor="middle", turn=-90, fill=ink)
+    yield label(_axis_name(axis), x + _TAG * 0.7, middle, size=_TEXT, anchor="middle", turn=-90.0, fill=ink)
 
 
 def _axis_name(axis: Axis) -> str:

@@ -46,8 +46,8 @@ class Panels:
         columns: Sequence[str],
         titles: Sequence[str] | None = None,
         axes: str = "QK",
-        low: float | None = None,
-        high: float | None = None,
+        low: float | int | None = None,
+        high: float | int | None = None,
     ) -> "Panels":
         """Panels from one table, or from several stacked.
 
@@ -74,8 +74,8 @@ class Panels:
             ("titles", names, n_panels),
         ):
             _check_labels(what, labels, expected)
-        bottom = min(0.0, float(table.min())) if low is None else low
-        top = max(float(table.max()), bottom) if high is None else high
+        bottom = min(0.0, float(table.min())) if low is None else float(low)
+        top = max(float(table.max()), bottom) if high is None else float(high)
         if high is None and top == bottom:
             top = bottom + 1.0
         if not (np.isfinite([bottom, top]).all() and bottom < top):

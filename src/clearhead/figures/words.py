@@ -72,4 +72,4 @@ def _em(character: str) -> float:
         return 0.36
     if character in _WIDE:
         return 0.95
-    return 0.72 if category == "Lu" else 0.62
+    return 0.7 if category == "Lu" else 0.6

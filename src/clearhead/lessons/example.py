@@ -10,11 +10,13 @@ from torch import Tensor
 
 from clearhead.figures import Figure
 
-__all__ = ["Result", "Row", "Table", "Value", "WorkedExample", "numbers", "shape", "table"]
+__all__ = ["Number", "Result", "Row", "Table", "Value", "WorkedExample", "numbers", "shape", "table"]
 
-Row = tuple[float, ...]
+# Counts are whole numbers, and a checker at run time does not take those for floats.
+Number = int | float
+Row = tuple[Number, ...]
 Table = tuple[Row, ...]
-Value = str | float | Row | Table
+Value = str | Number | Row | Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,7 @@ def _agree(computed: Value, printed: Value) -> bool:
     return bool(((ours - theirs).abs() <= unit * (1 + 1e-9)).all())
 
 
-def _decimals(value: float) -> int:
+def _decimals(value: Number) -> int:
     exponent = Decimal(str(value)).normalize().as_tuple().exponent
     assert isinstance(exponent, int)
     return max(0, -exponent)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from clearhead.lessons.example import Result, WorkedExample
-from clearhead.lessons.written import cells
+from clearhead.lessons.written import as_printed, cells
 
 __all__ = ["page"]
 
@@ -53,7 +53,7 @@ def _result(result: Result) -> Iterator[str]:
         yield '<p class="printed">= as the notes print</p>'
     elif result.printed is not None:
         yield '<p class="wrong">≠ the notes print</p>'
-        yield _table(result, cells(result.printed, result.digits), columns=(), kind="wrong")
+        yield _table(result, as_printed(result.printed), columns=(), kind="wrong")
     if result.remark:
         yield f'<p class="remark">{escape(result.remark)}</p>'
 

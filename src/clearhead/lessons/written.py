@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from clearhead.lessons.example import Result, Row, Table, Value, WorkedExample
+from clearhead.lessons.example import Number, Result, Row, Table, Value, WorkedExample
 
-__all__ = ["Line", "Tone", "cells", "written"]
+__all__ = ["Line", "Tone", "as_printed", "cells", "written"]
 
 _INDENT = "  "
 _DEEPER = "    "
@@ -84,7 +84,7 @@ def _block(result: Result, width: int) -> Iterator[Line]:
     if result.agrees:
         yield Line(Tone.PRINTED, f"{_DEEPER}= as the notes print")
     elif result.printed is not None:
-        yield from _wrong(result, _as_printed(result.printed), width)
+        yield from _wrong(result, as_printed(result.printed), width)
     yield from _remark(result, width)
 
 
@@ -116,14 +116,14 @@ def _grid(body: list[list[str]], *, rows: tuple[str, ...], columns: tuple[str, .
             yield (_DEEPER + _pad(name, margin) + part[2:]).rstrip()
 
 
-def _as_printed(value: Value) -> list[list[str]]:
+def as_printed(value: Value) -> list[list[str]]:
     """What the notes print, to the digits that they print."""
     if isinstance(value, str):
         return [[value]]
     return [[f"{cell:g}" for cell in row] for row in _rows(value)]
 
 
-def _rows(value: float | Row | Table) -> Table:
+def _rows(value: Number | Row | Table) -> Table:
     if not isinstance(value, tuple):
         return ((value,),)
     rows: list[Row] = [row for row in value if isinstance(row, tuple)]
@@ -132,7 +132,7 @@ def _rows(value: float | Row | Table) -> Table:
     return (tuple(cell for cell in value if not isinstance(cell, tuple)),)
 
 
-def _number(value: float, digits: int) -> str:
+def _number(value: Number, digits: int) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     # A rounded zero has no sign: −0.0000 would say that it matters.

@@ -7,7 +7,7 @@ Never: text, files, the loop of decoding.
 """
 
 from clearhead.models.base import Model
-from clearhead.models.build import build
+from clearhead.models.build import blank, build
 from clearhead.models.decoder_only import DecoderOnly
 from clearhead.models.encoder_decoder import EncoderDecoder
 from clearhead.models.encoder_only import EncoderOnly
@@ -23,5 +23,6 @@ __all__ = [
     "EncoderOutput",
     "Model",
     "Recurrent",
+    "blank",
     "build",
 ]

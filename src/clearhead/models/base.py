@@ -27,6 +27,8 @@ class Model(nn.Module, Generic[Config]):
     def set_parameters(self, tensors: Mapping[str, Tensor]) -> None:
         """Takes every parameter from given tensors, or none if one of them does not fit.
 
+        A model that has memory copies the tensors into it; a blank one makes them its own.
+
         Raises:
             MissingTensor: A parameter without a tensor.
             ShapeMismatch: A tensor of another shape.
@@ -38,7 +40,11 @@ class Model(nn.Module, Generic[Config]):
         for name in tensors.keys() - parameters.keys():
             raise WeightsError("a tensor that no parameter asks for", got=name, advice=nearest(name, parameters))
         for name, parameter in parameters.items():
-            parameter.copy_(tensors[name])
+            if parameter.is_meta:
+                owner, _, leaf = name.rpartition(".")
+                setattr(self.get_submodule(owner), leaf, nn.Parameter(tensors[name].contiguous()))
+            else:
+                parameter.copy_(tensors[name])
 
     def _check(self, name: str, parameter: Tensor, tensors: Mapping[str, Tensor]) -> None:
         if name not in tensors:

@@ -31,11 +31,7 @@ def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> 
         seed: Where the first values come from: the same seed gives the same model and disturbs no other
             random numbers. None draws from torch's default generator.
     """
-    # Without values first: a large model is not filled twice.
-    with torch.device("meta"):
-        model = (
-            Recurrent(config=config) if isinstance(config, RecurrentConfig) else _KINDS[config.family](config=config)
-        )
+    model = blank(config)
     model.to_empty(device="cpu")
     before = torch.get_rng_state()
     if seed is not None:
@@ -43,4 +39,16 @@ def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> 
     initialise(model)
     if seed is not None:
         torch.set_rng_state(before)
-    return model.eval()
+    return model
+
+
+@overload
+def blank(config: ModelConfig) -> EncoderOnly | DecoderOnly | EncoderDecoder: ...
+@overload
+def blank(config: RecurrentConfig) -> Recurrent: ...
+def blank(config: ModelConfig | RecurrentConfig) -> Model[ModelConfig] | Recurrent:
+    """A model whose parameters have shapes but no memory yet: it waits for `set_parameters`."""
+    with torch.device("meta"):
+        if isinstance(config, RecurrentConfig):
+            return Recurrent(config=config).eval()
+        return _KINDS[config.family](config=config).eval()

@@ -29,6 +29,7 @@ def work() -> WorkedExample:
     money_TV, river_TV = _mix(_MONEY, _FULL_MONEY), _mix(_RIVER, _FULL_RIVER)
     static = _static(_MONEY)[1], _static(_RIVER)[1]
     king_D, queen_D = torch.tensor(_KING), torch.tensor(_QUEEN)
+    places = [" · ".join(dict.fromkeys(pair)) for pair in zip(_MONEY, _RIVER, strict=True)]
     sums = numbers(torch.cat([money_TV, river_TV]).sum(-1))
     return WorkedExample(
         key="E7",
@@ -58,8 +59,8 @@ def work() -> WorkedExample:
         figures={
             "two-banks": heatmap(
                 np.array([_FULL_MONEY, _FULL_RIVER]),
-                rows=["1st", "bank", "3rd"],
-                columns=["1st", "bank", "3rd"],
+                rows=places,
+                columns=places,
                 titles=[" ".join(_MONEY), " ".join(_RIVER)],
                 title="The same word, two patterns",
             )

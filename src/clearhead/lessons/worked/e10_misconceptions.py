@@ -80,15 +80,14 @@ def _third_position(recorder: Recorder, tokenizer: Tokenizer) -> Result:
     entered_D = recorder["decoder.embed.token"][0, 2]
     model = encoder_decoder(vocab_size=tokenizer.vocab_size)
     distance_V = (model.decoder.embedding.token.weight.detach() - entered_D).abs().sum(-1)
+    found = tokenizer.piece_of(int(distance_V.argmin()))
     _, previous, coming, *_ = tokenizer.encode(_TARGET, add_special=False).pieces
+    meanings = {previous: "the token written last", coming: "the word still to be generated"}
     return Result(
-        name="word whose vector makes the query of the third position",
-        computed=tokenizer.piece_of(int(distance_V.argmin())),
-        printed=coming,
-        remark=(
-            f"The third position predicts “{coming}”, so it cannot read it: what goes in is the token before, "
-            f"“{previous}”."
-        ),
+        name="what makes the query of the third position",
+        computed=meanings.get(found, found),
+        printed=meanings[coming],
+        remark=f"It predicts “{coming}”, so it cannot read it: the vector that went in is that of “{found}”.",
     )
 
 

@@ -78,7 +78,9 @@ class Architecture:
                 n_segments=self.n_segments,
                 norm=self.embedding_norm,
             ),
-            position=PositionConfig(kind=self.position, max_length=size.max_length),
+            position=PositionConfig(
+                kind=self.position, max_length=None if self.position is PositionKind.RELATIVE else size.max_length
+            ),
             attention=AttentionConfig(
                 n_heads=size.n_heads,
                 scorer=self.scorer,

@@ -6,7 +6,7 @@ Uses:  nn, config, errors; torch.
 Never: text, files, the loop of decoding.
 """
 
-from clearhead.models.base import Model
+from clearhead.models.base import Network
 from clearhead.models.build import blank, build
 from clearhead.models.decoder_only import DecoderOnly
 from clearhead.models.encoder_decoder import EncoderDecoder
@@ -21,7 +21,7 @@ __all__ = [
     "EncoderDecoderOutput",
     "EncoderOnly",
     "EncoderOutput",
-    "Model",
+    "Network",
     "Recurrent",
     "blank",
     "build",

@@ -10,9 +10,11 @@ from clearhead.errors import MissingTensor, ShapeMismatch, WeightsError, nearest
 
 Config = TypeVar("Config")
 
+_REAL = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 
-class Model(nn.Module, Generic[Config]):
-    """A whole model, built from one configuration."""
+
+class Network(nn.Module, Generic[Config]):
+    """A whole model as numbers know it, built from one configuration."""
 
     def __init__(self, *, config: Config) -> None:
         super().__init__()
@@ -42,7 +44,7 @@ class Model(nn.Module, Generic[Config]):
         for name, parameter in parameters.items():
             if parameter.is_meta:
                 owner, _, leaf = name.rpartition(".")
-                setattr(self.get_submodule(owner), leaf, nn.Parameter(tensors[name].contiguous()))
+                setattr(self.get_submodule(owner), leaf, nn.Parameter(tensors[name].to(parameter.dtype).contiguous()))
             else:
                 parameter.copy_(tensors[name])
 
@@ -52,8 +54,13 @@ class Model(nn.Module, Generic[Config]):
         tensor = tensors[name]
         if tensor.shape != parameter.shape:
             raise ShapeMismatch(f"{name} has another shape", got=tuple(tensor.shape), expected=tuple(parameter.shape))
-        if not torch.isfinite(tensor).all():
-            n_bad = int((~torch.isfinite(tensor)).sum())
+        if tensor.dtype not in _REAL:
+            raise WeightsError(
+                f"{name} holds no real numbers", got=tensor.dtype, expected=", ".join(str(dtype) for dtype in _REAL)
+            )
+        finite = torch.isfinite(tensor.to(parameter.dtype))
+        if not finite.all():
+            n_bad = int((~finite).sum())
             raise WeightsError(
                 f"{name} holds values that are not finite",
                 got=f"{n_bad} of {tensor.numel()} are NaN or infinite",

@@ -5,7 +5,7 @@ from typing import overload
 import torch
 
 from clearhead.config import Family, ModelConfig, RecurrentConfig
-from clearhead.models.base import Model
+from clearhead.models.base import Network
 from clearhead.models.decoder_only import DecoderOnly
 from clearhead.models.encoder_decoder import EncoderDecoder
 from clearhead.models.encoder_only import EncoderOnly
@@ -23,7 +23,7 @@ _KINDS = {
 def build(config: ModelConfig, *, seed: int | None = None) -> EncoderOnly | DecoderOnly | EncoderDecoder: ...
 @overload
 def build(config: RecurrentConfig, *, seed: int | None = None) -> Recurrent: ...
-def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> Model[ModelConfig] | Recurrent:
+def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> Network[ModelConfig] | Recurrent:
     """A model with first values, ready to train.
 
     Args:
@@ -46,7 +46,7 @@ def build(config: ModelConfig | RecurrentConfig, *, seed: int | None = None) -> 
 def blank(config: ModelConfig) -> EncoderOnly | DecoderOnly | EncoderDecoder: ...
 @overload
 def blank(config: RecurrentConfig) -> Recurrent: ...
-def blank(config: ModelConfig | RecurrentConfig) -> Model[ModelConfig] | Recurrent:
+def blank(config: ModelConfig | RecurrentConfig) -> Network[ModelConfig] | Recurrent:
     """A model whose parameters have shapes but no memory yet: it waits for `set_parameters`."""
     with torch.device("meta"):
         if isinstance(config, RecurrentConfig):

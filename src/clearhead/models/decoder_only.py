@@ -4,14 +4,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from clearhead.config import HeadKind, ModelConfig
-from clearhead.models.base import Model
+from clearhead.models.base import Network
 from clearhead.models.doors import check_ids, check_mask
 from clearhead.models.heads import LanguageModelHead
 from clearhead.models.outputs import DecoderOutput
 from clearhead.nn import Stack, StackCache, TokenEmbedding
 
 
-class DecoderOnly(Model[ModelConfig]):
+class DecoderOnly(Network[ModelConfig]):
     """Goes on with a text, one token after another."""
 
     def __init__(self, *, config: ModelConfig) -> None:

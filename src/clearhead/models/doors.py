@@ -37,3 +37,21 @@ def check_batch(ids: Tensor, *, batch: int) -> None:
             got=f"{batch} and {ids.shape[0]}",
             expected="one target a source",
         )
+
+
+def check_segments(segments: Tensor | None, *, like: Tensor, n_segments: int) -> None:
+    """Raises unless every token is in a segment that the model knows."""
+    if segments is None:
+        return
+    if segments.shape != like.shape or segments.dtype != like.dtype:
+        raise TextError(
+            "segment ids do not fit the ids",
+            got=f"shape {tuple(segments.shape)}, {segments.dtype}",
+            expected=f"shape {tuple(like.shape)}, {like.dtype}",
+        )
+    if n_segments and not 0 <= int(segments.min()) <= int(segments.max()) < n_segments:
+        raise TextError(
+            "a segment that the model does not know",
+            got=f"segments from {int(segments.min())} to {int(segments.max())}",
+            expected=f"0 to {n_segments - 1}",
+        )

@@ -4,14 +4,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from clearhead.config import HeadKind, ModelConfig, StackConfig
-from clearhead.models.base import Model
+from clearhead.models.base import Network
 from clearhead.models.doors import check_batch, check_ids, check_mask
 from clearhead.models.heads import LanguageModelHead
 from clearhead.models.outputs import EncoderDecoderOutput
 from clearhead.nn import AttentionMask, Source, Stack, StackCache, TokenEmbedding
 
 
-class EncoderDecoder(Model[ModelConfig]):
+class EncoderDecoder(Network[ModelConfig]):
     """Reads a source and writes a target: translate, summarise, answer.
 
     Every decoder block looks at the last encoder block.
@@ -95,6 +95,7 @@ class EncoderDecoder(Model[ModelConfig]):
         """
         check_ids("target ids", target_ids_BT)
         check_batch(target_ids_BT, batch=encoded_BSD.shape[0])
+        check_mask("source mask", source_mask_BS, batch=encoded_BSD.shape[0], length=encoded_BSD.shape[1])
         n_new, n_past = target_ids_BT.shape[1], cache.length if cache else 0
         check_mask("target mask", target_mask_BK, batch=target_ids_BT.shape[0], length=n_past + n_new)
         mask = AttentionMask(n_queries=n_new, n_keys=encoded_BSD.shape[1], keys=source_mask_BS)

@@ -4,8 +4,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from clearhead.config import Activation, HeadKind, ModelConfig
-from clearhead.models.base import Model
-from clearhead.models.doors import check_ids, check_mask
+from clearhead.models.base import Network
+from clearhead.models.doors import check_ids, check_mask, check_segments
 from clearhead.models.heads import (
     MaskedLanguageModelHead,
     Pooler,
@@ -17,7 +17,7 @@ from clearhead.models.outputs import EncoderOutput
 from clearhead.nn import Stack, TokenEmbedding
 
 
-class EncoderOnly(Model[ModelConfig]):
+class EncoderOnly(Network[ModelConfig]):
     """Reads a text in both directions at once: embed, classify, fill, find an answer."""
 
     def __init__(self, *, config: ModelConfig) -> None:
@@ -28,6 +28,7 @@ class EncoderOnly(Model[ModelConfig]):
         self.encoder = Stack(config=stack, token=token, name="encoder", embed_name="embed", causal=False, cross=False)
         self.pooler = Pooler(activation=Activation.TANH, width=config.width) if config.head.pooler else None
         self.head = _make_head(config, token)
+        self.n_segments = stack.embedding.n_segments
 
     def forward(
         self,
@@ -45,12 +46,19 @@ class EncoderOnly(Model[ModelConfig]):
         """
         check_ids("ids", ids_BS)
         check_mask("mask", mask_BS, batch=ids_BS.shape[0], length=ids_BS.shape[1])
+        check_segments(segment_ids_BS, like=ids_BS, n_segments=self.n_segments)
         hidden_BSD = self.encoder(ids_BS, mask_BK=mask_BS, segment_ids_BT=segment_ids_BS)
-        pooled_BD = None if self.pooler is None else self.pooler(hidden_BSD)
-        if isinstance(self.head, SentenceHead):
-            vector_BD = self.head(hidden_BSD, mask_BS)
-            return EncoderOutput(hidden_BSD=hidden_BSD, pooled_BD=pooled_BD, vector_BD=vector_BD)
-        logits = None if self.head is None else self.head(hidden_BSD)
+        pooled_BD = None if self.pooler is None else self.pooler(hidden_BSD, mask_BS)
+        match self.head:
+            case SentenceHead():
+                vector_BD = self.head(hidden_BSD, mask_BS)
+                return EncoderOutput(hidden_BSD=hidden_BSD, pooled_BD=pooled_BD, vector_BD=vector_BD)
+            case SequenceClassificationHead():
+                logits = self.head(hidden_BSD, mask_BS)
+            case None:
+                logits = None
+            case _:
+                logits = self.head(hidden_BSD)
         return EncoderOutput(hidden_BSD=hidden_BSD, pooled_BD=pooled_BD, logits=logits)
 
 

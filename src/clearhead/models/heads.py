@@ -56,7 +56,7 @@ class MaskedLanguageModelHead(nn.Module):
 
 
 class Pooler(nn.Module):
-    """A hidden layer on the first token.
+    """A hidden layer on the first real token.
 
     pooled = activation(hidden_0 W)        (Devlin et al. 2019, with tanh)
     """
@@ -66,13 +66,15 @@ class Pooler(nn.Module):
         self.dense = nn.Linear(width, width)
         self.activation = ACTIVATIONS[activation]
 
-    def forward(self, hidden_BSD: Float[Tensor, "B S D"]) -> Float[Tensor, "B D"]:
+    def forward(
+        self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None = None
+    ) -> Float[Tensor, "B D"]:
         """One vector a text."""
-        return probe("pooled", self.activation(self.dense(hidden_BSD[:, 0])))
+        return probe("pooled", self.activation(self.dense(_first(hidden_BSD, mask_BS))))
 
 
 class SequenceClassificationHead(nn.Module):
-    """One logit for every label of a text, read off its first token.
+    """One logit for every label of a text, read off its first real token.
 
     logits = activation(hidden_0 W) · weight^T + bias
     """
@@ -83,9 +85,11 @@ class SequenceClassificationHead(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
         self.classifier = nn.Linear(width, len(config.labels))
 
-    def forward(self, hidden_BSD: Float[Tensor, "B S D"]) -> Float[Tensor, "B labels"]:
+    def forward(
+        self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None = None
+    ) -> Float[Tensor, "B labels"]:
         """The logits of every text."""
-        return probe("logits", self.classifier(self.dropout(self.pooler(hidden_BSD))))
+        return probe("logits", self.classifier(self.dropout(self.pooler(hidden_BSD, mask_BS))))
 
 
 class TokenHead(nn.Module):
@@ -125,9 +129,17 @@ class SentenceHead(nn.Module):
             case Pooling.MEAN:
                 return (hidden_BSD * real_BS1).sum(1) / real_BS1.sum(1).clamp(min=1)
             case Pooling.MAX:
-                return hidden_BSD.masked_fill(~real_BS1, -torch.inf).amax(1)
+                largest_BD = hidden_BSD.masked_fill(~real_BS1, -torch.inf).amax(1)
+                return largest_BD.masked_fill(~mask_BS.any(1, keepdim=True), 0.0)  # a text of padding alone
             case Pooling.FIRST:
-                place_B = mask_BS.int().argmax(-1)
+                return _first(hidden_BSD, mask_BS)
             case Pooling.LAST:
-                place_B = mask_BS.shape[1] - 1 - mask_BS.flip(-1).int().argmax(-1)
-        return hidden_BSD[torch.arange(len(place_B), device=place_B.device), place_B]
+                return _first(hidden_BSD.flip(1), mask_BS.flip(1))
+
+
+def _first(hidden_BSD: Tensor, mask_BS: Tensor | None) -> Tensor:
+    """The vector of every text's first real token."""
+    if mask_BS is None:
+        return hidden_BSD[:, 0]
+    place_B = mask_BS.int().argmax(-1)
+    return hidden_BSD[torch.arange(len(place_B), device=place_B.device), place_B]

@@ -5,14 +5,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from clearhead.config import RecurrentConfig
-from clearhead.models.base import Model
+from clearhead.models.base import Network
 from clearhead.models.doors import check_batch, check_ids, check_mask
 from clearhead.models.outputs import EncoderDecoderOutput
 from clearhead.nn import RecurrentDecoder, RecurrentEncoder, TokenEmbedding
 from clearhead.probe import probe, scope
 
 
-class Recurrent(Model[RecurrentConfig]):
+class Recurrent(Network[RecurrentConfig]):
     """Reads and writes one token after another, with or without attention."""
 
     def __init__(self, *, config: RecurrentConfig) -> None:
@@ -43,12 +43,12 @@ class Recurrent(Model[RecurrentConfig]):
             source_mask_BS: True where a source token is real, padding only at the end; None if all are.
             target_mask_BT: Taken for the Transformer's sake; padding at the end changes no state before it.
         """
-        check_mask("target mask", target_mask_BT, batch=target_ids_BT.shape[0], length=target_ids_BT.shape[1])
         if source_mask_BS is None:
             source_mask_BS = torch.ones_like(source_ids_BS, dtype=torch.bool)
         encoded_BSD = self.encode(source_ids_BS, source_mask_BS=source_mask_BS)
         check_ids("target ids", target_ids_BT)
         check_batch(target_ids_BT, batch=encoded_BSD.shape[0])
+        check_mask("target mask", target_mask_BT, batch=target_ids_BT.shape[0], length=target_ids_BT.shape[1])
         with scope("decoder"):
             x_BTD = self.dropout(probe("embed.token", self.target_token(target_ids_BT)))
             hidden_BTD = self.decoder(x_BTD, source_BSD=encoded_BSD, mask_BS=source_mask_BS)

@@ -13,7 +13,8 @@ A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the ful
 
 Listeners hear in the order in which they began to listen, each what the one before left, so that a
 recorder inside an edit records the edited value. They belong to the thread (or task) that began to
-listen: other requests of a server pass their probes unheard.
+listen: other requests of a server pass their probes unheard. A generator must not yield while it listens:
+what its caller runs meanwhile would be heard too.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -210,9 +211,10 @@ class Edit:
 
 
 def _kind(value: Any) -> str:
-    """A value's type, shape and kind of number, as a message can hold them."""
-    details = [str(getattr(value, name)) for name in ("shape", "dtype") if hasattr(value, name)]
-    return " ".join([type(value).__name__, *details])
+    """A value's type, shape and kind of number, as a message can hold them; a parameter is a tensor too."""
+    name = "Tensor" if hasattr(value, "detach") else type(value).__name__
+    details = [str(getattr(value, detail)) for detail in ("shape", "dtype") if hasattr(value, detail)]
+    return " ".join([name, *details])
 
 
 def _copy(value: Any) -> Any:

@@ -24,13 +24,13 @@ def require_types(record: object) -> None:
             )
 
 
-def require_size(name: str, value: int, *, least: int = 1) -> None:
-    """Raises unless a whole number is at least `least`, and no larger than any size can be."""
-    if not least <= value <= LARGEST_SIZE:
+def require_size(name: str, value: int, *, least: int = 1, most: int = LARGEST_SIZE) -> None:
+    """Raises unless a whole number is at least `least`, and no larger than any such size can be."""
+    if not least <= value <= most:
         raise ConfigError(
             f"{name} is out of range",
             got=f"{name}={short(value)}",
-            expected=f"a whole number, {least} to {LARGEST_SIZE}",
+            expected=f"a whole number, {least} to {most}",
         )
 
 

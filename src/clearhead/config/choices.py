@@ -31,6 +31,8 @@ class RotaryScalingKind(StrEnum):
     LINEAR = "linear"
     LLAMA3 = "llama3"
     DYNAMIC = "dynamic"
+    """By the longest text of the batch so far, as the reference has it: beyond the trained length, and there alone,
+    a row depends on its neighbours and cached keys on when they were cached."""
     YARN = "yarn"
 
 

@@ -43,6 +43,8 @@ class HeadConfig:
     def __post_init__(self) -> None:
         require_types(self)
         require_share("dropout", self.dropout)
+        if self.pooler and self.kind is HeadKind.SEQUENCE_CLASSIFICATION:
+            raise ConfigError("this head has a pooler of its own", got="pooler=True", expected="pooler=False")
         if self.kind in _LABELLED:
             require_size("the number of labels", len(self.labels))
             if len(set(self.labels)) < len(self.labels):

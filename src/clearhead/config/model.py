@@ -47,10 +47,18 @@ class ModelConfig:
             )
         if self.encoder and self.decoder:
             self._check_pair(self.encoder, self.decoder)
-        wants_encoder = self.head.kind in _ENCODER_HEADS
+        if self.encoder and self.encoder.attention.window is not None:
+            raise ConfigError(
+                "a window looks back, and an encoder looks both ways",
+                got=f"window={self.encoder.attention.window} on an encoder",
+                expected="window=None",
+            )
+        wants_encoder = self.head.kind in _ENCODER_HEADS or self.head.pooler
         if wants_encoder and self.decoder is not None:
             raise ConfigError(
-                f"a {self.head.kind} head sits on an encoder", got=f"{self.family} model", expected="encoder-only model"
+                "this head sits on an encoder",
+                got=f"{'a pooler' if self.head.pooler else self.head.kind} on an {self.family} model",
+                expected="encoder-only model",
             )
         if self.head.kind is HeadKind.LANGUAGE_MODEL and self.decoder is None:
             raise ConfigError(

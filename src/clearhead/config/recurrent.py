@@ -38,7 +38,7 @@ class RecurrentConfig:
         require_size("width", self.width, least=2)
         if self.width % 2:
             raise ConfigError("half the width reads each way", got=f"width={self.width}", expected="an even width")
-        require_size("n_layers", self.n_layers)
+        require_size("n_layers", self.n_layers, most=10_000)
         require_share("dropout", self.dropout)
         if self.target_vocab_size is not None:
             require_size("target_vocab_size", self.target_vocab_size)

@@ -38,7 +38,7 @@ class StackConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        require_size("n_layers", self.n_layers)
+        require_size("n_layers", self.n_layers, most=10_000)
         require_size("width", self.width)
         require_share("dropout", self.dropout)
         if self.attention.head_width is None and self.width % self.attention.n_heads:

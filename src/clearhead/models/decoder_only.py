@@ -8,7 +8,7 @@ from clearhead.models.base import Network
 from clearhead.models.doors import check_ids, check_mask
 from clearhead.models.heads import LanguageModelHead
 from clearhead.models.outputs import DecoderOutput
-from clearhead.nn import Stack, StackCache, TokenEmbedding
+from clearhead.nn import Stack, StackCache, make_token_embedding
 
 
 class DecoderOnly(Network[ModelConfig]):
@@ -18,7 +18,7 @@ class DecoderOnly(Network[ModelConfig]):
         super().__init__(config=config)
         stack = config.decoder
         assert stack is not None
-        token = TokenEmbedding(vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled)
+        token = make_token_embedding(stack)
         self.decoder = Stack(config=stack, token=token, name="decoder", embed_name="embed", causal=True, cross=False)
         has_head = config.head.kind is HeadKind.LANGUAGE_MODEL
         self.head = LanguageModelHead(config=config.head, token=token) if has_head else None

@@ -3,12 +3,13 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from clearhead.config import HeadKind, ModelConfig, StackConfig
+from clearhead.config import HeadKind, ModelConfig
+from clearhead.errors import DecodingError
 from clearhead.models.base import Network
 from clearhead.models.doors import check_batch, check_ids, check_mask
 from clearhead.models.heads import LanguageModelHead
 from clearhead.models.outputs import EncoderDecoderOutput
-from clearhead.nn import AttentionMask, Source, Stack, StackCache, TokenEmbedding
+from clearhead.nn import AttentionMask, Source, Stack, StackCache, make_token_embedding
 
 
 class EncoderDecoder(Network[ModelConfig]):
@@ -20,8 +21,8 @@ class EncoderDecoder(Network[ModelConfig]):
     def __init__(self, *, config: ModelConfig) -> None:
         super().__init__(config=config)
         assert config.encoder is not None and config.decoder is not None
-        source_token = _token(config.encoder)
-        target_token = source_token if config.share_embeddings else _token(config.decoder)
+        source_token = make_token_embedding(config.encoder)
+        target_token = source_token if config.share_embeddings else make_token_embedding(config.decoder)
         self.encoder = Stack(
             config=config.encoder,
             token=source_token,
@@ -96,17 +97,23 @@ class EncoderDecoder(Network[ModelConfig]):
         check_ids("target ids", target_ids_BT)
         check_batch(target_ids_BT, batch=encoded_BSD.shape[0])
         check_mask("source mask", source_mask_BS, batch=encoded_BSD.shape[0], length=encoded_BSD.shape[1])
+        self._check_source(encoded_BSD, cache)
         n_new, n_past = target_ids_BT.shape[1], cache.length if cache else 0
         check_mask("target mask", target_mask_BK, batch=target_ids_BT.shape[0], length=n_past + n_new)
         mask = AttentionMask(n_queries=n_new, n_keys=encoded_BSD.shape[1], keys=source_mask_BS)
         source = Source(hidden_BSD=encoded_BSD, mask=mask)
         return self.decoder(target_ids_BT, mask_BK=target_mask_BK, source=source, cache=cache)
 
+    def _check_source(self, encoded_BSD: Tensor, cache: StackCache | None) -> None:
+        width, n_cached = self.config.width, cache.source_length if cache else 0
+        if encoded_BSD.shape[2] != width or n_cached not in (0, encoded_BSD.shape[1]):
+            raise DecodingError(
+                "this is not what was encoded for this decoder and this cache",
+                got=f"{encoded_BSD.shape[1]} positions of width {encoded_BSD.shape[2]}",
+                expected=f"{n_cached or 'any number of'} positions of width {width}",
+                advice="a new cache for every source",
+            )
+
     def new_cache(self, *, capacity: int, source_length: int) -> StackCache:
         """An empty cache for this model's decoder."""
         return StackCache(n_layers=len(self.decoder.blocks), capacity=capacity, source_length=source_length)
-
-
-def _token(config: StackConfig) -> TokenEmbedding:
-    embedding = config.embedding
-    return TokenEmbedding(vocab_size=embedding.vocab_size, width=config.width, scaled=embedding.scaled)

@@ -14,7 +14,7 @@ from clearhead.models.heads import (
     TokenHead,
 )
 from clearhead.models.outputs import EncoderOutput
-from clearhead.nn import Stack, TokenEmbedding
+from clearhead.nn import Stack, TokenEmbedding, make_token_embedding
 
 
 class EncoderOnly(Network[ModelConfig]):
@@ -24,7 +24,7 @@ class EncoderOnly(Network[ModelConfig]):
         super().__init__(config=config)
         stack = config.encoder
         assert stack is not None
-        token = TokenEmbedding(vocab_size=stack.embedding.vocab_size, width=stack.width, scaled=stack.embedding.scaled)
+        token = make_token_embedding(stack)
         self.encoder = Stack(config=stack, token=token, name="encoder", embed_name="embed", causal=False, cross=False)
         self.pooler = Pooler(activation=Activation.TANH, width=config.width) if config.head.pooler else None
         self.head = _make_head(config, token)

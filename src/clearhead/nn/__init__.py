@@ -15,7 +15,7 @@ from clearhead.nn.attention.heads import merge_heads, split_heads
 from clearhead.nn.attention.mask import AttentionMask
 from clearhead.nn.attention.score import AdditiveScorer, DotScorer, Scorer, make_scorer
 from clearhead.nn.block import Block, Source
-from clearhead.nn.embedding import InputEmbedding, TokenEmbedding
+from clearhead.nn.embedding import InputEmbedding, TokenEmbedding, make_token_embedding
 from clearhead.nn.feedforward import FeedForward
 from clearhead.nn.norm import BatchNorm, LayerNorm, RMSNorm, make_norm
 from clearhead.nn.position import LearnedPosition, RelativePosition, RotaryPosition, SinusoidalPosition
@@ -49,6 +49,7 @@ __all__ = [
     "attend",
     "make_norm",
     "make_scorer",
+    "make_token_embedding",
     "merge_heads",
     "split_heads",
 ]

@@ -82,7 +82,6 @@ class Block(nn.Module):
     def _look_around(self, h_BTD: Tensor, around: Surroundings, cache: BlockCache | None) -> Tensor:
         return self.self_attention(
             h_BTD,
-            h_BTD,
             mask=around.mask,
             rotation=around.rotation,
             bias_1HQK=around.bias_1HQK,

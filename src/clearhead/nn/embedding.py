@@ -67,6 +67,12 @@ class TokenEmbedding(nn.Module):
         self.weight.copy_(given / self.scale)
 
 
+def make_token_embedding(config: StackConfig) -> TokenEmbedding:
+    """The token table that a stack's configuration asks for."""
+    embedding = config.embedding
+    return TokenEmbedding(vocab_size=embedding.vocab_size, width=config.width, scaled=embedding.scaled)
+
+
 class InputEmbedding(nn.Module):
     """What the first block of a stack reads.
 
@@ -92,7 +98,7 @@ class InputEmbedding(nn.Module):
         """The vectors of these ids at these positions."""
         x_BTD = probe("token", self.token(ids_BT))
         if self.position is not None:
-            x_BTD = x_BTD + probe("position", self.position(positions).to(x_BTD.dtype))
+            x_BTD = x_BTD + probe("position", self.position(positions).to(x_BTD.dtype).expand_as(x_BTD))
         if self.segment is not None:
             segment_ids_BT = torch.zeros_like(ids_BT) if segment_ids_BT is None else segment_ids_BT
             x_BTD = x_BTD + probe("segment", self.segment(segment_ids_BT))

@@ -16,7 +16,7 @@ def initialise(model: nn.Module) -> None:
     """Fills a model with first values, drawn from torch's default generator.
 
     Linear maps keep the variance of what passes (Glorot and Bengio 2010); a token's vector has length
-    about 1 after scaling, so that positions and tokens weigh alike where embeddings are scaled.
+    about 1 before scaling, so that its logits start small where it is the output layer too.
     """
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):

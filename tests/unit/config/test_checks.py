@@ -109,6 +109,15 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         ),
         "4.0 and 1.0",
     ),
+    "a window on an encoder": (
+        lambda: replace(BERT, encoder=replace(BERT.encoder, attention=AttentionConfig(n_heads=2, window=3))),
+        "window=3 on an encoder",
+    ),
+    "a pooler on a decoder": (lambda: replace(GPT2, head=HeadConfig(pooler=True)), "decoder-only model"),
+    "two poolers": (
+        lambda: HeadConfig(kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=("a",), pooler=True),
+        "pooler=True",
+    ),
     "stacks of two widths": (
         lambda: replace(T5, encoder=replace(T5_ENCODER, width=128)),
         "128 and 64",

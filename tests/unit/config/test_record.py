@@ -1,6 +1,6 @@
 import json
 import math
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any
 
 import pytest
@@ -30,6 +30,7 @@ from clearhead.config import (
     RotaryScalingKind,
     ScorerKind,
     StackConfig,
+    TokenIds,
     from_dict,
     preset,
     to_dict,
@@ -118,6 +119,7 @@ def stacks(draw: st.DrawFn, *, width: int, vocab_size: int) -> StackConfig:
             n_heads=n_heads,
             n_kv_heads=n_kv_heads,
             head_width=draw(st.sampled_from([None, 6])),
+            window=draw(st.none() | sizes),
             scorer=draw(st.sampled_from(ScorerKind)),
             bias=draw(st.booleans()),
             output_bias=draw(st.booleans()),
@@ -131,18 +133,21 @@ def stacks(draw: st.DrawFn, *, width: int, vocab_size: int) -> StackConfig:
 
 @st.composite
 def model_parts(draw: st.DrawFn) -> dict[str, Any]:
-    """What a model is made of; the head as its arguments.
+    """What a model is made of; head and tokens as their arguments.
 
-    (A head has labels, and beartype looks at a tuple at random, which a strategy may not.)
+    (They hold tuples, and beartype looks into a tuple at random, which a strategy may not.)
     """
-    width, vocab_size = 8 * draw(st.integers(1, 64)), draw(sizes)
+    width, vocab_size = 16 * draw(st.integers(1, 64)), draw(sizes)
     stack = draw(stacks(width=width, vocab_size=vocab_size))
     has_encoder, has_decoder = draw(st.sampled_from([(True, False), (False, True), (True, True)]))
+    # A window looks back, which an encoder does not.
+    encoder = replace(stack, attention=replace(stack.attention, window=None))
     return {
-        "encoder": stack if has_encoder else None,
+        "encoder": encoder if has_encoder else None,
         "decoder": stack if has_decoder else None,
         "head": draw(decoder_heads if has_decoder else encoder_heads),
         "share_embeddings": draw(st.booleans()),
+        "tokens": {"pad": draw(st.none() | st.just(0)), "end": tuple(draw(st.lists(sizes, max_size=3)))},
     }
 
 
@@ -175,7 +180,7 @@ def test_every_architecture_at_every_size_survives_json(architecture: str, size:
 @given(parts=model_parts())
 @settings(max_examples=50, deadline=None)
 def test_any_model_survives_json(parts: dict[str, Any]) -> None:
-    config = ModelConfig(**{**parts, "head": HeadConfig(**parts["head"])})
+    config = ModelConfig(**{**parts, "head": HeadConfig(**parts["head"]), "tokens": TokenIds(**parts["tokens"])})
     assert from_dict(ModelConfig, through_json(config)) == config
 
 

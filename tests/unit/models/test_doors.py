@@ -140,6 +140,18 @@ def test_a_source_longer_than_its_cache_is_refused() -> None:
     refuse(lambda: t5.decode(IDS, encoded_BSD=t5.encode(IDS), cache=cache), DecodingError)
 
 
+def test_a_cache_that_was_used_for_another_source_is_refused() -> None:
+    t5 = model("t5")
+    cache = t5.new_cache(capacity=8, source_length=4)
+    t5.decode(IDS, encoded_BSD=t5.encode(IDS), cache=cache)
+    refuse(lambda: t5.decode(IDS[:, :1], encoded_BSD=t5.encode(IDS[:, :2]), cache=cache), DecodingError)
+
+
+def test_what_another_width_encoded_is_refused() -> None:
+    t5 = model("t5")
+    refuse(lambda: t5.decode(IDS, encoded_BSD=t5.encode(IDS)[..., :-1]), DecodingError)
+
+
 WRONG_SEGMENTS = {
     "beyond the last": torch.full_like(IDS, 2),
     "negative": torch.full_like(IDS, -1),

@@ -19,7 +19,8 @@ class Attention(nn.Module):
         head_h = attend(x W_Q, source W_K, source W_V)        output = [head_1 … head_H] W_O
 
     (Vaswani et al. 2017, section 3.2.2; W_Q, W_K, W_V, W_O are `query`, `key`, `value`, `output`.)
-    Self-attention looks at its own input, cross-attention at another source.
+    Self-attention looks at its own input, cross-attention at another source, which stays the same while
+    its cache is used.
     """
 
     def __init__(self, *, config: AttentionConfig, width: int, head_width: int) -> None:
@@ -36,21 +37,21 @@ class Attention(nn.Module):
     def forward(
         self,
         x_BQD: Float[Tensor, "B Q D"],
-        source_BKD: Float[Tensor, "B K D"],
+        source_BKD: Float[Tensor, "B K D"] | None = None,
         *,
         mask: AttentionMask,
         rotation: Rotation | None = None,
         bias_1HQK: Tensor | None = None,
         cache: KeyValueCache | None = None,
     ) -> Float[Tensor, "B Q D"]:
-        """What each position of `x` brings back from the source."""
+        """What each position of `x` brings back from the source, or from `x` itself where there is none."""
         query_BHQC = probe("query", split_heads(self.query(x_BQD), self.n_heads))
         if rotation is not None:
             query_BHQC = probe("rotated_query", rotation.turn(query_BHQC))
-        if cache is not None and x_BQD is not source_BKD and cache.length:
+        if source_BKD is not None and cache is not None and cache.length:
             key_BGKC, value_BGKC = cache.so_far()  # the source does not change while decoding
         else:
-            key_BGKC, value_BGKC = self._look_up(source_BKD, rotation)
+            key_BGKC, value_BGKC = self._look_up(x_BQD if source_BKD is None else source_BKD, rotation)
             if cache is not None:
                 key_BGKC, value_BGKC = cache.append(key_BGKC, value_BGKC)
         dropout = self.dropout if self.training else 0.0

@@ -77,6 +77,8 @@ class BlockCache:
 class StackCache:
     """The caches of a whole stack.
 
+    A pass that fails in the middle leaves the blocks uneven: such a cache is spent.
+
     Args:
         n_layers: Blocks.
         capacity: Positions of the stack's own text that fit.
@@ -93,6 +95,11 @@ class StackCache:
     def length(self) -> int:
         """Positions so far."""
         return self.blocks[0].own.length
+
+    @property
+    def source_length(self) -> int:
+        """Positions of the source that are cached; 0 before the first pass."""
+        return self.blocks[0].cross.length
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order, in every block."""

@@ -49,10 +49,11 @@ class RotaryPosition(nn.Module):
         stretches = scaling is not None and scaling.kind is RotaryScalingKind.DYNAMIC
         length = int(positions.max()) + 1 if stretches else 0
         key = (positions.device, length)
-        if self._known is None or self._known[0] != key:
+        known = self._known  # read once: another thread may put its own in place
+        if known is None or known[0] != key:
             frequency, gain = frequencies(self.config, head_width=self.head_width, length=length)
-            self._known = (key, frequency.to(positions.device), gain)
-        return self._known[1], self._known[2]
+            known = self._known = (key, frequency.to(positions.device), gain)
+        return known[1], known[2]
 
 
 def frequencies(config: PositionConfig, *, head_width: int, length: int = 0) -> tuple[Tensor, float]:

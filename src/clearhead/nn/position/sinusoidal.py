@@ -24,11 +24,12 @@ class SinusoidalPosition(nn.Module):
     def forward(self, positions: Int[Tensor, "B T"]) -> Float[Tensor, "B T D"]:
         """The waves at these places."""
         furthest = int(positions.max()) + 1 if positions.numel() else 0
-        if furthest > self._table_TD.shape[0] or self._table_TD.device != positions.device:
+        table_TD = self._table_TD  # read once: another thread may put its own in place
+        if furthest > table_TD.shape[0] or table_TD.device != positions.device:
             # Rows are made in powers of two, so that decoding token by token seldom makes any.
             n_rows = max(256, 1 << (furthest - 1).bit_length())
-            self._table_TD = self.table(n_rows).to(device=positions.device, dtype=torch.float32)
-        return functional.embedding(positions, self._table_TD)
+            table_TD = self._table_TD = self.table(n_rows).to(device=positions.device, dtype=torch.float32)
+        return functional.embedding(positions, table_TD)
 
     def table(self, n_positions: int) -> Float[Tensor, "T D"]:
         """The waves at the first places, in double precision."""

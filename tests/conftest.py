@@ -5,6 +5,11 @@ from pathlib import Path
 
 import pytest
 
+# Said here because only this file is read where tests are handed to other processes.
+from .parity.table import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -6,8 +6,9 @@ Uses:  every room, lazily.
 Never: torch, numpy or any other heavy import before it is needed.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from clearhead.doors import open_lazily
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below open these one by one
     from clearhead.axes import AXES as AXES
@@ -15,6 +16,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.config import RecurrentConfig as RecurrentConfig
     from clearhead.config import preset as preset
     from clearhead.errors import ClearheadError as ClearheadError
+    from clearhead.model import Model as Model
+    from clearhead.model import load as load
     from clearhead.models import build as build
     from clearhead.probe import Edit as Edit
     from clearhead.probe import Recorder as Recorder
@@ -28,12 +31,14 @@ _DOORS = {
     "AXES": "clearhead.axes",
     "ClearheadError": "clearhead.errors",
     "Edit": "clearhead.probe",
+    "Model": "clearhead.model",
     "ModelConfig": "clearhead.config",
     "Recorder": "clearhead.probe",
     "RecurrentConfig": "clearhead.config",
     "Tokenizer": "clearhead.text",
     "build": "clearhead.models",
     "listen": "clearhead.probe",
+    "load": "clearhead.model",
     "preset": "clearhead.config",
     "train_tokenizer": "clearhead.text",
 }
@@ -41,14 +46,4 @@ _DOORS = {
 if not TYPE_CHECKING:
     __all__ = list(_DOORS)
 
-
-def __getattr__(name: str) -> object:
-    if name not in _DOORS:
-        raise AttributeError(f"module 'clearhead' has no attribute {name!r}")
-    value = getattr(import_module(_DOORS[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_DOORS])
+__getattr__, __dir__ = open_lazily(__name__, _DOORS)

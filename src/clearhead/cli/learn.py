@@ -32,7 +32,7 @@ What to try next
   clearhead learn E1 --json           the same numbers for a program"""
 
 
-@app.command(help="Work through the course's examples, every number computed as you watch.")
+@app.command(help="Work through the examples of the course, computed as you watch.")
 def learn(
     example: Annotated[
         str | None, typer.Argument(metavar="EXAMPLE", help=f"{' '.join(EXAMPLES)}; all of them by default.")

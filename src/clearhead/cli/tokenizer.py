@@ -14,7 +14,8 @@ import typer
 
 from clearhead.cli.corpus import progress, read_corpus, segments
 from clearhead.text.kinds import TokenizerKind
-from clearhead.text.tokenizer import Encoding, Tokenizer
+from clearhead.text.published.load import load_tokenizer
+from clearhead.text.tokenizer import Encoding
 from clearhead.text.train import DEFAULT_VOCAB_SIZE, train_tokenizer
 
 __all__ = ["app"]
@@ -51,13 +52,13 @@ def train(
 @app.command()
 def show(
     tokenizer: Annotated[
-        Path, typer.Option("--tokenizer", metavar="FOLDER", help="A folder with tokenizer.json, or the file itself.")
+        Path, typer.Option("--tokenizer", metavar="FOLDER", help="A folder with a tokenizer, of any published layout.")
     ],
     texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help="Texts; by default stdin, by line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """Show the pieces of a text, with ids and offsets."""
-    reader = Tokenizer.load(tokenizer)
+    reader = load_tokenizer(tokenizer)
     for number, text in enumerate(segments(texts or [])):
         encoding = reader.encode(text)
         if as_json:

@@ -23,8 +23,11 @@ __all__ = ["VERBS", "Verbs"]
 
 VERBS: Mapping[str, str] = MappingProxyType(
     {
-        "learn": "Work through the course's examples, every number computed as you watch.",
+        "export": "Write a model as a folder that other programs open.",
+        "learn": "Work through the examples of the course, computed as you watch.",
+        "models": "List the models on this computer.",
         "tokenizer": "Train a tokenizer on your text, or see how one reads a text.",
+        "verify": "Compare every number of a model with the reference's.",
     }
 )
 """Every verb and what `--help` says of it. The verb `x` is the Typer app named `app` in `clearhead/cli/x.py`."""

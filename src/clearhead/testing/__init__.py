@@ -1,9 +1,9 @@
 """What tests need, ours and yours: tiny models, a tokenizer that needs no training, parity.
 
-Takes: the name of an architecture; two sets of numbers to compare.
+Takes: the name of an architecture; two sets of numbers to compare; a folder to compare with the reference.
 Gives: a small random model in milliseconds; a verdict that names the first site that differs.
-Uses:  models, config, text, errors; torch.
-Never: the network, or files.
+Uses:  weights, models, config, text, errors; torch; transformers, in `reference` alone and only when called.
+Never: the network.
 """
 
 from clearhead.testing.bytes import ByteTokenizer

@@ -21,7 +21,6 @@ from clearhead.testing.reference_hooks import Look, Observed, observe
 from clearhead.testing.reference_tables import TABLES, BlockTable, Tap
 from clearhead.testing.side_by_side import Batch
 from clearhead.weights.families import DIALECTS
-from clearhead.weights.load import CONFIG, read_object
 
 _LOGITS = ("logits", "prediction_logits")
 """What the reference calls the head's logits; a pre-training model has a second head and says which."""
@@ -34,30 +33,34 @@ def load_reference(folder: Path) -> nn.Module:
         TraceError: `transformers` is not installed, or cannot read the folder.
     """
     transformers = _transformers()
-    foreign = read_object(folder / CONFIG)
-    named: Any = foreign.get("architectures") or [DIALECTS[foreign["model_type"]].default]
     with _quiet(transformers):
         try:
-            config = transformers.AutoConfig.from_pretrained(folder)
+            config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
             # GPT-2 has a second attention for half precision, with the same numbers in single.
             config.reorder_and_upcast_attn = False
+            named = config.architectures or [DIALECTS[config.model_type].default]
             kind = getattr(transformers, named[0])
-            return kind.from_pretrained(folder, config=config, dtype=torch.float32, attn_implementation="eager").eval()
+            return kind.from_pretrained(
+                folder,
+                config=config,
+                dtype=torch.float32,
+                attn_implementation="eager",
+                local_files_only=True,
+                use_safetensors=True,  # nothing is ever unpickled, there as here
+            ).eval()
         except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as error:
             raise TraceError(
                 "the reference implementation cannot read this folder", got=f"{type(error).__name__}: {error}"[:400]
             ) from None
 
 
-def reference_ids(folder: Path, texts: list[str]) -> list[list[int]] | None:
-    """The ids of texts by the folder's own tokenizer, as `transformers` reads it; None where there is none."""
-    transformers = _transformers()
-    with _quiet(transformers):
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, ImportError):
-            return None
-        return [list(tokenizer(text)["input_ids"]) for text in texts]
+def reference_version() -> str:
+    """The version of `transformers` that is compared with.
+
+    Raises:
+        TraceError: It is not installed.
+    """
+    return str(_transformers().__version__)
 
 
 def run_reference(model: nn.Module, batch: Batch, *, head: HeadConfig) -> dict[str, Tensor]:

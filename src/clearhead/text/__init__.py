@@ -1,13 +1,14 @@
 """The text room: from characters to ids and back, and the vectors that need no neural network.
 
-Takes: strings, corpora, word-vector files, tokenizer.json.
-Gives: Tokenizer (and how to train one), a scrambler, one-hot, count and TF-IDF vectors, static word vectors.
-Uses:  errors; tokenizers, scikit-learn and gensim, each imported when it is first needed.
+Takes: strings, corpora, word-vector files, the folders of published tokenizers.
+Gives: Tokenizer (trained or loaded), a scrambler, one-hot, count and TF-IDF vectors, static word vectors.
+Uses:  errors; tokenizers, jinja2, scikit-learn and gensim, each imported when it is first needed.
 Never: torch, models, batches, downloads, or anything that unpickles a file.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from clearhead.doors import open_lazily
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below open these one by one
     from clearhead.text.document_vectors import DocumentVectors as DocumentVectors
@@ -15,6 +16,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.text.document_vectors import one_hot as one_hot
     from clearhead.text.files import read_lines as read_lines
     from clearhead.text.kinds import TokenizerKind as TokenizerKind
+    from clearhead.text.published.load import has_tokenizer as has_tokenizer
+    from clearhead.text.published.load import load_tokenizer as load_tokenizer
     from clearhead.text.scramble import scramble_words as scramble_words
     from clearhead.text.special import SpecialIds as SpecialIds
     from clearhead.text.special import SpecialTokens as SpecialTokens
@@ -33,6 +36,8 @@ _DOORS = {
     "TokenizerKind": "clearhead.text.kinds",
     "Weighting": "clearhead.text.document_vectors",
     "WordVectors": "clearhead.text.word_vectors",
+    "has_tokenizer": "clearhead.text.published.load",
+    "load_tokenizer": "clearhead.text.published.load",
     "one_hot": "clearhead.text.document_vectors",
     "read_lines": "clearhead.text.files",
     "scramble_words": "clearhead.text.scramble",
@@ -43,14 +48,4 @@ _DOORS = {
 if not TYPE_CHECKING:
     __all__ = list(_DOORS)
 
-
-def __getattr__(name: str) -> object:
-    if name not in _DOORS:
-        raise AttributeError(f"module 'clearhead.text' has no attribute {name!r}")
-    value = getattr(import_module(_DOORS[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_DOORS])
+__getattr__, __dir__ = open_lazily(__name__, _DOORS)

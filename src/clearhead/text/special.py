@@ -15,7 +15,19 @@ from typing import Any, cast
 from clearhead.errors import TextError
 from clearhead.text.files import read_bounded
 
-__all__ = ["BERT_TOKENS", "PLAIN_TOKENS", "SpecialIds", "SpecialTokens", "guess_roles", "read_roles", "role_settings"]
+__all__ = [
+    "BERT_TOKENS",
+    "PLAIN_TOKENS",
+    "SETTING_NAMES",
+    "SpecialIds",
+    "SpecialTokens",
+    "guess_roles",
+    "read_object",
+    "read_roles",
+    "read_settings",
+    "role_settings",
+    "spelling_of",
+]
 
 _MAX_SETTINGS_BYTES = 16 * 2**20
 
@@ -60,7 +72,7 @@ _SPELLINGS = {
 }
 
 # The names that the settings files of published tokenizers use, the first that is there wins.
-_SETTINGS = {
+SETTING_NAMES = {
     "pad": ("pad_token",),
     "unknown": ("unk_token",),
     "start": ("bos_token", "cls_token"),
@@ -76,27 +88,34 @@ def guess_roles(is_special: Callable[[str], bool]) -> SpecialTokens:
     )
 
 
-def read_roles(folder: Path, is_known: Callable[[str], bool]) -> SpecialTokens | None:
-    """Roles as the settings files in a folder give them, or None where they give none."""
+def read_settings(folder: Path) -> dict[str, object]:
+    """Everything that the settings files in a folder say; the second file wins over the first."""
     settings: dict[str, object] = {}
     for name in ("special_tokens_map.json", "tokenizer_config.json"):
         path = folder / name
         if path.is_file():
-            settings |= _read_object(path)
+            settings |= read_object(path)
+    return settings
+
+
+def read_roles(folder: Path, is_known: Callable[[str], bool]) -> SpecialTokens | None:
+    """Roles as the settings files in a folder give them, or None where they give none."""
+    settings = read_settings(folder)
     roles: dict[str, str | None] = {}
-    for role, names in _SETTINGS.items():
-        tokens = (_spelling(settings.get(name)) for name in names)
+    for role, names in SETTING_NAMES.items():
+        tokens = (spelling_of(settings.get(name)) for name in names)
         roles[role] = next((token for token in tokens if token is not None and is_known(token)), None)
     return SpecialTokens(**roles) if any(roles.values()) else None
 
 
 def role_settings(tokens: SpecialTokens) -> dict[str, object]:
     """The settings file that tells other programs the roles."""
-    named = {_SETTINGS[role][0]: token for role, token in asdict(tokens).items() if token is not None}
+    named = {SETTING_NAMES[role][0]: token for role, token in asdict(tokens).items() if token is not None}
     return {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False, **named}
 
 
-def _read_object(path: Path) -> Mapping[str, object]:
+def read_object(path: Path) -> Mapping[str, object]:
+    """A small JSON file that holds an object."""
     try:
         content: Any = json.loads(read_bounded(path, limit=_MAX_SETTINGS_BYTES))
     except (ValueError, RecursionError) as error:
@@ -106,8 +125,8 @@ def _read_object(path: Path) -> Mapping[str, object]:
     return cast(dict[str, object], content)
 
 
-def _spelling(value: object) -> str | None:
-    """A token is written as its spelling, or as an object that holds it."""
+def spelling_of(value: object) -> str | None:
+    """A token's spelling: settings write it plainly, or as an object that holds it."""
     if isinstance(value, dict):
         value = cast(dict[str, object], value).get("content")
     return value if isinstance(value, str) else None

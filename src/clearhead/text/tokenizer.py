@@ -2,13 +2,13 @@
 
 Takes: text, ids, or a tokenizer.json of any make.
 Gives: Tokenizer and Encoding.
-Uses:  errors, files, special, words; tokenizers.
+Uses:  errors, files, special, words, published.chat; tokenizers.
 Never: truncation, padding or tensors; batches are made elsewhere.
 """
 
 import json
 import operator
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -19,10 +19,18 @@ import tokenizers
 
 from clearhead.errors import ClearheadError, TextError, nearest
 from clearhead.text.files import read_bounded, replacing
-from clearhead.text.special import SpecialIds, SpecialTokens, guess_roles, read_roles, role_settings
+from clearhead.text.published.chat import TEMPLATE_NAME, read_template, render_chat
+from clearhead.text.special import (
+    SETTING_NAMES,
+    SpecialIds,
+    SpecialTokens,
+    guess_roles,
+    read_roles,
+    role_settings,
+)
 from clearhead.text.words import check_text
 
-__all__ = ["Encoding", "Tokenizer"]
+__all__ = ["Encoding", "Tokenizer", "read_inner", "translated"]
 
 FILE_NAME = "tokenizer.json"
 SETTINGS_NAME = "tokenizer_config.json"
@@ -59,12 +67,23 @@ class Tokenizer:
         inner: The tokenizer behind the door. It is taken over: its own truncation and padding are switched off,
             because a text that is cut short unasked is lost data.
         special: Which special token has which role; guessed from the usual spellings where not given.
+        chat_template: How the model was taught to read a conversation, in Jinja's language.
+        target: The tokenizer of what the model writes, where that is another one.
     """
 
-    def __init__(self, *, inner: tokenizers.Tokenizer, special: SpecialTokens | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        inner: tokenizers.Tokenizer,
+        special: SpecialTokens | None = None,
+        chat_template: str | None = None,
+        target: "Tokenizer | None" = None,
+    ) -> None:
         inner.no_truncation()
         inner.no_padding()
         self._inner = inner
+        self._target = target
+        self.chat_template = chat_template
         added = inner.get_added_tokens_decoder()
         self._special_ids = frozenset(index for index, token in added.items() if token.special)
         names = {token.content for token in added.values() if token.special}
@@ -79,19 +98,24 @@ class Tokenizer:
         path = Path(path)
         if path.is_dir():
             path = path / FILE_NAME
-        content = read_bounded(path, limit=MAX_FILE_BYTES)
-        with _translated("a tokenizer file that cannot be read", where=f"{path}: "):
-            inner = tokenizers.Tokenizer.from_buffer(content)
+        inner = read_inner(path)
         special = read_roles(path.parent, lambda token: inner.token_to_id(token) is not None)
-        return cls(inner=inner, special=special)
+        return cls(inner=inner, special=special, chat_template=read_template(path.parent))
 
     def save(self, folder: Path | str) -> Path:
-        """Write the tokenizer, and the roles of its special tokens, into a folder; gives the tokenizer's path."""
+        """Write the tokenizer, the roles of its special tokens and its chat template into a folder.
+
+        Returns:
+            The path of the tokenizer itself.
+        """
         folder = Path(folder)
         settings = json.dumps(role_settings(self._tokens), ensure_ascii=False, indent=2)
-        for name, content in ((FILE_NAME, self._inner.to_str(pretty=True)), (SETTINGS_NAME, settings)):
+        files = {FILE_NAME: self._inner.to_str(pretty=True) + "\n", SETTINGS_NAME: settings + "\n"}
+        if self.chat_template is not None:
+            files[TEMPLATE_NAME] = self.chat_template
+        for name, content in files.items():
             with replacing(folder / name) as stream:
-                stream.write(content.encode("utf-8") + b"\n")
+                stream.write(content.encode("utf-8"))
         return folder / FILE_NAME
 
     @property
@@ -103,6 +127,11 @@ class Tokenizer:
     def special(self) -> SpecialIds:
         """The ids of the special tokens by role."""
         return self._special
+
+    @property
+    def target(self) -> "Tokenizer":
+        """The tokenizer of what the model writes: this one, unless it has files of its own, as Marian's has."""
+        return self._target or self
 
     def id_of(self, piece: str) -> int:
         """The id of a piece, spelled as the vocabulary spells it."""
@@ -143,7 +172,7 @@ class Tokenizer:
     def encode_pair(self, a: str, b: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
         """Read two texts as one input; the offsets count within the text that a piece came from."""
         inner = self._literal if literal else self._inner
-        with _translated("a text that this tokenizer cannot read"):
+        with translated("a text that this tokenizer cannot read"):
             return self._wrap(inner.encode(check_text(a), check_text(b), add_special_tokens=add_special))
 
     def encode_batch(self, texts: Iterable[str], *, add_special: bool = True, literal: bool = False) -> list[Encoding]:
@@ -152,7 +181,7 @@ class Tokenizer:
             raise TextError("one text where many are needed", got=repr(texts[:60]), advice="encode, or a list of texts")
         checked = [check_text(text) for text in texts]
         inner = self._literal if literal else self._inner
-        with _translated("a text that this tokenizer cannot read"):
+        with translated("a text that this tokenizer cannot read"):
             return [self._wrap(found) for found in inner.encode_batch(checked, add_special_tokens=add_special)]
 
     def decode(self, ids: Iterable[SupportsIndex], *, skip_special: bool = True) -> str:
@@ -161,8 +190,26 @@ class Tokenizer:
         for index in ids:
             self.piece_of(index)
             numbers.append(operator.index(index))
-        with _translated("ids that this tokenizer cannot decode"):
+        with translated("ids that this tokenizer cannot decode"):
             return self._inner.decode(numbers, skip_special_tokens=skip_special)
+
+    def chat(self, messages: Sequence[Mapping[str, object]], *, add_generation_prompt: bool = True) -> str:
+        """A conversation as the one text that the model was taught to read.
+
+        The text spells out its special tokens, so encode it with `add_special=False`.
+
+        Args:
+            messages: The messages in order, each with at least a `role` and a `content`.
+            add_generation_prompt: Whether the text ends where the model's answer begins.
+        """
+        if self.chat_template is None:
+            raise TextError(
+                "a tokenizer without a chat template",
+                expected=f"a chat_template in {SETTINGS_NAME}, or {TEMPLATE_NAME}",
+                advice="complete plain text with this model, or give the tokenizer a chat_template",
+            )
+        tokens = {names[0]: token for role, names in SETTING_NAMES.items() if (token := getattr(self._tokens, role))}
+        return render_chat(self.chat_template, messages, tokens=tokens, add_generation_prompt=add_generation_prompt)
 
     @cached_property
     def _literal(self) -> tokenizers.Tokenizer:
@@ -181,8 +228,15 @@ class Tokenizer:
         )
 
 
+def read_inner(path: Path) -> tokenizers.Tokenizer:
+    """The library's own tokenizer from a tokenizer.json, within bounds."""
+    content = read_bounded(path, limit=MAX_FILE_BYTES)
+    with translated("a tokenizer file that cannot be read", where=f"{path}: "):
+        return tokenizers.Tokenizer.from_buffer(content)
+
+
 @contextmanager
-def _translated(problem: str, *, where: str = "") -> Generator[None, None, None]:
+def translated(problem: str, *, where: str = "") -> Generator[None, None, None]:
     """Whatever the library says, as a TextError: it raises plain exceptions, and panics on files made to break it."""
     try:
         yield

@@ -7,7 +7,6 @@ Never: arithmetic of its own.
 """
 
 from pathlib import Path
-from typing import Self
 
 from clearhead.config import Family, ModelConfig
 from clearhead.errors import TextError, WeightsError
@@ -33,7 +32,7 @@ class Model:
         self._tokenizer = tokenizer
 
     @classmethod
-    def of(cls, network: EncoderOnly | DecoderOnly | EncoderDecoder, *, tokenizer: Tokenizer | None = None) -> Self:
+    def of(cls, network: EncoderOnly | DecoderOnly | EncoderDecoder, *, tokenizer: Tokenizer | None = None) -> "Model":
         """A model around a network that was built here.
 
         Raises:

@@ -34,11 +34,9 @@ def commands(page: Path) -> Iterator[list[str]]:
         yield [line for line in lines if line and not line.startswith("#")]
 
 
-BLOCKS = [(page.name, lines) for page in PAGES for lines in commands(page)]
-COMMANDS = sorted({(name, line) for name, lines in BLOCKS for line in lines})
+COMMANDS = sorted({(page.name, line) for page in PAGES for lines in commands(page) for line in lines})
 MADE = [(name, line) for name, line in COMMANDS if line.startswith("make ")]
 RUN = ("clearhead ", "python -c ", "echo ")
-WITH_SNIPPETS = [page for page in PAGES if any(blocks(page, "python"))]
 
 
 def run(command: list[str] | str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -74,25 +72,26 @@ def test_a_make_command_has_its_target(page: str, line: str) -> None:
     assert {word for word in line.split()[1:] if "=" not in word} <= targets
 
 
-@pytest.mark.parametrize(("page", "lines"), BLOCKS)
-def test_commands_run_one_after_the_other(page: str, lines: list[str], tmp_path: Path) -> None:
-    for line in lines:
-        if line.startswith(RUN):
-            result = run(line, tmp_path)
-            assert result.returncode == 0, f"{line}\n{result.stdout}{result.stderr}"
-
-
-@pytest.mark.parametrize("page", WITH_SNIPPETS, ids=lambda page: page.name)
-def test_snippets_run_and_print_what_their_comments_say(page: Path, tmp_path: Path) -> None:
+def snippets(page: Path) -> str:
+    """The python blocks of a page as one program, each line where it stands in the page."""
     program = ""
     for line, block in blocks(page, "python"):
         program += "\n" * (line - program.count("\n")) + block
+    return program
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_runs_and_prints_what_its_comments_say(page: Path, tmp_path: Path) -> None:
     file = tmp_path / f"{page.stem}.py"
-    file.write_text(program, encoding="utf-8")
+    file.write_text(program := snippets(page), encoding="utf-8")
     result = run([sys.executable, str(file)], tmp_path)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert result.stdout.splitlines() == re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
+    # Commands may use what the snippets made.
+    for line in (line for lines in commands(page) for line in lines if line.startswith(RUN)):
+        result = run(line, tmp_path)
+        assert result.returncode == 0, f"{line}\n{result.stdout}{result.stderr}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

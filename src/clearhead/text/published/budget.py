@@ -13,9 +13,10 @@ from typing import cast
 
 __all__ = ["Budget", "OverBudget", "check_number", "growth", "spending", "weigh"]
 
-MAX_STEPS = 1_000_000
+MAX_STEPS = 250_000
 MAX_CHARACTERS = 2**24
 MAX_NUMBER = 2**17
+_ENTRY = 16
 
 
 class OverBudget(Exception):
@@ -46,12 +47,12 @@ spending: ContextVar[Budget] = ContextVar("spending")
 
 
 def weigh(value: object) -> int:
-    """How many characters a value is when written out; a list that holds another twice is written out twice."""
+    """About how many characters a value is when written out; a list that holds another twice is written twice."""
     limit = spending.get().characters
     weight, waiting = 0, [value]
     while waiting:
         item = waiting.pop()
-        weight += len(item) if isinstance(item, str) else 1
+        weight += _ENTRY + (len(item) if isinstance(item, str) else 0)
         if isinstance(item, Mapping):
             entries = cast(Mapping[object, object], item)
             waiting += entries.keys()

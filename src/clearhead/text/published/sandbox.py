@@ -76,6 +76,12 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         wide = isinstance(obj, str) and attr in _WIDE_METHODS
         return not wide and super().is_safe_attribute(obj, attr, value)
 
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """Refuse the method `format` of a text, which jinja2 would let through in a wrapping of its own."""
+        if super().wrap_str_format(value) is not None:
+            raise OverBudget("a format, whose width has no limit")
+        return None
+
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805  (jinja2's names)
         """Call what the sandbox allows, as one step."""
         check_number(*args, *kwargs.values())

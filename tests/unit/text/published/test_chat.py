@@ -139,7 +139,8 @@ def test_internals_are_out_of_reach(tokenizer: Tokenizer, template: str) -> None
         "{% if 1 %}" * 300 + "{% endif %}" * 300,
     ],
 )
-def test_what_never_ends_is_ended(tokenizer: Tokenizer, template: str) -> None:
+def test_what_never_ends_is_ended(tokenizer: Tokenizer, template: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "jaxtyping_disable", True)  # at the speed of a user's
     start = time.perf_counter()
     with pytest.raises(TextError, match="chat template"):
         said(tokenizer, template)

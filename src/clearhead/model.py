@@ -97,25 +97,8 @@ def load(name: Path | str) -> Model:
     """
     folder = resolve(name)
     checkpoint = load_checkpoint(folder)
-    return Model(checkpoint=checkpoint, tokenizer=_tokenizer(folder, checkpoint), name=str(name))
-
-
-def _tokenizer(folder: Path, checkpoint: Checkpoint) -> Tokenizer | None:
-    """The folder's tokenizer, if it has one.
-
-    Raises:
-        WeightsError: It has pieces that the network has no row for.
-    """
-    if not has_tokenizer(folder):
-        return None
-    tokenizer = load_tokenizer(folder)
-    config = checkpoint.config
-    for side, stack in ((tokenizer, config.encoder or config.output_stack), (tokenizer.target, config.output_stack)):
-        # Fewer pieces than rows are common: tables are rounded up.
-        if side.vocab_size > stack.embedding.vocab_size:
-            raise WeightsError(
-                f"{folder}: the tokenizer does not belong to the weights",
-                got=f"{side.vocab_size} pieces",
-                expected=f"at most {stack.embedding.vocab_size}, the rows of the token table",
-            )
-    return tokenizer
+    try:
+        tokenizer = load_tokenizer(folder) if has_tokenizer(folder) else None
+    except TextError as error:  # a damaged folder is one kind of error, whichever file is damaged
+        raise WeightsError(error.problem, got=error.got, expected=error.expected, advice=error.advice) from None
+    return Model(checkpoint=checkpoint, tokenizer=tokenizer, name=str(name))

@@ -3,7 +3,7 @@
 import io
 import json
 import random
-import tracemalloc
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +20,8 @@ TEXTS = ["the cat sat on the mat", "", "  नमस्ते é 😀 각 </s>", 
 CORPUS = ["the cat sat on the mat", "the dog sat on the log", "नमस्ते दुनिया", "über café"] * 30
 A = piece("a", -1.0)
 N_MUTATIONS = 200
-MOST_BYTES = 200 * 2**20
+N_PIECE_BYTES = 500
+MOST_KILOBYTES = 200 * 2**10
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +62,7 @@ def bpe() -> bytes:
 
 @pytest.fixture(scope="module")
 def unigram() -> bytes:
-    return trained(model_type="unigram", vocab_size=60)
+    return trained(model_type="unigram", vocab_size=40)
 
 
 def test_a_folder_without_anything(tmp_path: Path) -> None:
@@ -107,12 +108,9 @@ def test_a_sentencepiece_file_that_lies(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_sentencepiece_file_cut_anywhere(tmp_path: Path, bpe: bytes) -> None:
-    for end in range(0, len(bpe) - 1, len(bpe) // 50):
-        (tmp_path / "tokenizer.model").write_bytes(bpe[:end])
-        try:
-            load_tokenizer(tmp_path).encode("the cat")
-        except TextError as error:
-            assert "tokenizer.model" in str(error)
+    # The last few bytes are a field that says nothing.
+    for end in range(0, len(bpe) - 100, len(bpe) // 50):
+        refused(tmp_path, {"tokenizer.model": bpe[:end]}, naming="tokenizer.model")
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
@@ -122,11 +120,12 @@ def test_a_changed_sentencepiece_file_is_refused_or_works(
     content: bytes = request.getfixturevalue(kind)
     chance = random.Random(0)  # noqa: S311
     outcomes = {"works": 0, "refused": 0}
-    tracemalloc.start()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(N_MUTATIONS):
         changed = bytearray(content)
         for _ in range(chance.randint(1, 4)):
-            changed[chance.randrange(len(changed))] = chance.randrange(256)
+            # Half of them among the pieces, which are few beside the rules for characters.
+            changed[chance.randrange(chance.choice([N_PIECE_BYTES, len(changed)]))] = chance.randrange(256)
         (tmp_path / "tokenizer.model").write_bytes(changed)
         try:
             loaded = load_tokenizer(tmp_path)
@@ -135,10 +134,8 @@ def test_a_changed_sentencepiece_file_is_refused_or_works(
             outcomes["works"] += 1
         except TextError:
             outcomes["refused"] += 1
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
     assert min(outcomes.values()) > 0
-    assert most < MOST_BYTES
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MOST_KILOBYTES
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import sentencepiece
 import transformers
 from jaxtyping import config
 
-from clearhead.text import Tokenizer, load_tokenizer
+from clearhead.text import Tokenizer, load_tokenizer, train_tokenizer
 
 from .tokenizer_folders import (
     HARD,
@@ -199,6 +199,18 @@ def test_t5(tmp_path: Path, corpus: list[str], plain: list[str]) -> None:
     # The reference leaves a space where an unknown piece stood first; SentencePiece does not.
     known = [text for text in alike[:MOST_DECODED] if ours.special.unknown not in ours.encode(text).ids]
     agree_on_decoding(ours, theirs, known)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "wordpiece"])
+def test_a_complete_file_says_itself_what_is_around_a_text(tmp_path: Path, corpus: list[str], kind: str) -> None:
+    trained = train_tokenizer(corpus[:300], kind=kind, vocab_size=400)
+    trained.save(tmp_path)
+    settings = {"add_bos_token": True, "add_eos_token": False, "bos_token": trained.piece_of(2)}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<tool>": trained.vocab_size}))
+    ours, theirs = load_tokenizer(tmp_path), reference(transformers.PreTrainedTokenizerFast, tmp_path)
+    texts = [*HARD, *SPELLED]
+    agree(ids(ours, texts), theirs(texts)["input_ids"], texts)
 
 
 @pytest.mark.parametrize("n_sentinels", [0, 7])

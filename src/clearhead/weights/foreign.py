@@ -92,7 +92,7 @@ class ForeignConfig:
         end: Any = self.data.get("eos_token_id")
         ends = tuple(cast("list[Any]", end)) if isinstance(end, list) else () if end is None else (end,)
         if not all(type(item) is int for item in ends):
-            raise self.refuse("eos_token_id", end, expected="a whole number, or a list of them")
+            raise self.refuse("eos_token_id", list(ends), expected="a whole number, or a list of them")
         return TokenIds(
             pad=self.optional_size("pad_token_id"),
             start=self.optional_size("bos_token_id"),

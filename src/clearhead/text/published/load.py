@@ -20,7 +20,7 @@ from clearhead.text.published.chat import read_template
 from clearhead.text.published.llama_t5 import load_sentencepiece
 from clearhead.text.published.marian import MARIAN_FILES, load_marian
 from clearhead.text.published.settings import Settings, read_published_settings
-from clearhead.text.published.vocabulary_file import add_tokens, surround
+from clearhead.text.published.vocabulary_file import add_tokens
 from clearhead.text.published.wordpiece import load_wordpiece
 from clearhead.text.special import SpecialTokens, read_roles
 from clearhead.text.tokenizer import FILE_NAME, Tokenizer, read_inner
@@ -71,12 +71,9 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
 
 
 def _load_json(path: Path, settings: Settings) -> Tokenizer:
-    """A tokenizer from its complete file; the files beside it add roles, tokens and whether a text gets a start."""
+    """A tokenizer from its complete file; the files beside it add roles, tokens and a chat template."""
     inner = read_inner(path)
     settings.check_size(inner)
     add_tokens(inner, SpecialTokens(), settings.added, where=path)
     special = read_roles(path.parent, lambda token: inner.token_to_id(token) is not None)
-    add_start, add_end = settings.choice("add_bos_token"), settings.choice("add_eos_token")
-    if special is not None and (add_start is not None or add_end is not None):
-        surround(inner, start=special.start if add_start else None, end=special.end if add_end else None)
     return Tokenizer(inner=inner, special=special, chat_template=read_template(path.parent))

@@ -89,13 +89,19 @@ class SpmFile:
 def read_spm(path: Path) -> SpmFile:
     """A SentencePiece file, or a TextError that names what is wrong with it."""
     found = SpmFile(name=path)
+    seen: set[int] = set()
     for entry in fields(read_bounded(path, limit=MAX_SPM_BYTES), name=path):
+        seen.add(entry.number)
         if entry.number == _PIECES:
             found.pieces.append(_piece(as_bytes(entry, name=path), path))
         elif entry.number == _TRAINER:
             _read_trainer(found, as_bytes(entry, name=path))
         elif entry.number == _NORMALISER:
             _read_normaliser(found, as_bytes(entry, name=path))
+    if seen and not {_TRAINER, _NORMALISER} <= seen:
+        raise _refused(
+            path, "pieces and nothing behind them", expected="how they were trained; the file may be cut short"
+        )
     _check(found)
     return found
 
@@ -159,8 +165,8 @@ def _check(found: SpmFile) -> None:
     if found.spellings(PieceKind.UNUSED):
         raise _refused(found.name, "pieces marked unused", expected="a vocabulary that is not restricted")
     bytes_found = set(found.spellings(PieceKind.BYTE))
-    if found.byte_fallback and bytes_found != set(BYTE_PIECES):
-        raise _refused(found.name, f"{len(bytes_found)} byte pieces", expected="a piece for each of the 256 bytes")
+    if bytes_found != (set(BYTE_PIECES) if found.byte_fallback else set()):
+        raise _refused(found.name, f"{len(bytes_found)} byte pieces", expected="one for each byte, or none")
 
 
 def _refused(name: Path, got: str, *, expected: str = "a vocabulary as SentencePiece writes it") -> TextError:

@@ -155,10 +155,10 @@ def test_a_complete_file_with_more_beside_it(tmp_path: Path) -> None:
     trained = train_tokenizer(["a cat"], kind="bpe", vocab_size=270)
     size = trained.vocab_size
     trained.save(tmp_path)
-    settings = {"bos_token": "<s>", "eos_token": "</s>", "add_bos_token": True, "add_eos_token": False}
-    write(tmp_path, {"tokenizer_config.json": settings, "added_tokens.json": {"<tool>": size}})
+    write(tmp_path, {"tokenizer_config.json": {"eos_token": "<pad>"}, "added_tokens.json": {"<tool>": size}})
     loaded = load_tokenizer(tmp_path)
-    assert loaded.encode("a<tool>").pieces == ("<s>", "a", "<tool>")
+    assert loaded.encode("a<tool>").pieces == ("a", "<tool>")
+    assert loaded.special == SpecialIds(end=loaded.id_of("<pad>"))
     assert loaded.id_of("<tool>") == size
     write(tmp_path, {"added_tokens.json": {"<tool>": size + 3}})
     with pytest.raises(TextError, match="another id"):

@@ -30,7 +30,7 @@ def test_a_file_says_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_a_file_means_something_where_it_says_nothing(tmp_path: Path) -> None:
-    found = read_spm(write(tmp_path, b"".join([*USUAL, message(1, run(1, b"a"))])))
+    found = read_spm(write(tmp_path, b"".join([*USUAL, message(1, run(1, b"a")), message(2), message(3)])))
     assert found.algorithm is Algorithm.UNIGRAM
     assert (found.dummy_prefix, found.remove_spaces, found.charsmap) == (True, True, b"")
 
@@ -48,7 +48,9 @@ def test_bytes_are_all_there(tmp_path: Path) -> None:
         (b"", "no pieces"),
         (spm([]), "no pieces"),
         (spm([A, A]), "'a' 2 times"),
-        (b"".join(USUAL[1:]) + A, "0 unknown pieces"),
+        (b"".join(USUAL) + A, "nothing behind them"),
+        (spm([A])[len(USUAL[0]) :], "0 unknown pieces"),
+        (spm([A, piece(BYTE_PIECES[0], kind=BYTE)]), "1 byte pieces"),
         (spm([A, USUAL[0].replace(b"<unk>", b"<unq>")]), "2 unknown pieces"),
         (spm([A, piece("u", kind=UNUSED)]), "unused"),
         (spm([piece(b"\xff")]), "not UTF-8"),

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -34,7 +36,14 @@ def test_a_lazy_room_opens_without_what_is_heavy(room: str) -> None:
 
 @pytest.mark.parametrize("room", ["clearhead", "clearhead.text", "clearhead.weights"])
 def test_what_type_checkers_see_is_what_the_doors_open(room: str) -> None:
-    module = sys.modules.get(room) or __import__(room, fromlist=["_DOORS"])
+    module = import_module(room)
     source = Path(module.__file__).read_text(encoding="utf-8")
     seen = {line.split(" as ")[1] for line in source.splitlines() if line.startswith("    from ") and " as " in line}
     assert seen == set(module.__all__)
+
+
+@pytest.mark.parametrize("room", ["clearhead", "clearhead.text", "clearhead.weights"])
+def test_no_door_has_the_name_of_a_module(room: str) -> None:
+    module = import_module(room)
+    # Importing a module puts it in its package under its own name, and would hide what the door opens.
+    assert not {found.name for found in iter_modules(module.__path__)} & set(module.__all__)

@@ -15,7 +15,7 @@ import typer
 from clearhead.testing.parity import Deviation
 from clearhead.testing.verify import Verdict
 from clearhead.testing.verify import verify as put_to_the_proof
-from clearhead.weights.resolve import resolve
+from clearhead.weights.locate import resolve
 
 __all__ = ["app"]
 

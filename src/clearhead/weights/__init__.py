@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.weights.families import Dialect as Dialect
     from clearhead.weights.load import Checkpoint as Checkpoint
     from clearhead.weights.load import load_checkpoint as load_checkpoint
-    from clearhead.weights.resolve import embedded_models as embedded_models
-    from clearhead.weights.resolve import resolve as resolve
+    from clearhead.weights.locate import embedded_models as embedded_models
+    from clearhead.weights.locate import resolve as resolve
     from clearhead.weights.save import family_of as family_of
     from clearhead.weights.save import save_checkpoint as save_checkpoint
 
@@ -27,11 +27,11 @@ _DOORS = {
     "Checkpoint": "clearhead.weights.load",
     "Dialect": "clearhead.weights.families",
     "ModelEntry": "clearhead.weights.catalogue",
-    "embedded_models": "clearhead.weights.resolve",
+    "embedded_models": "clearhead.weights.locate",
     "family_of": "clearhead.weights.save",
     "list_models": "clearhead.weights.catalogue",
     "load_checkpoint": "clearhead.weights.load",
-    "resolve": "clearhead.weights.resolve",
+    "resolve": "clearhead.weights.locate",
     "save_checkpoint": "clearhead.weights.save",
 }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from clearhead.errors import ClearheadError, WeightsError
 from clearhead.text.files import reading
 from clearhead.weights.hub import cached_models
-from clearhead.weights.resolve import embedded_models
+from clearhead.weights.locate import embedded_models
 from clearhead.weights.shards import CONFIG, MAX_CONFIG_BYTES, is_model, read_headers
 from clearhead.weights.strict_json import read_object
 

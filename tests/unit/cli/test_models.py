@@ -8,7 +8,7 @@ import torch
 
 from clearhead.cli import main
 from clearhead.cli.models import _rounded
-from clearhead.weights import resolve
+from clearhead.weights import locate
 from clearhead.weights.tensors import write_tensors
 
 
@@ -16,7 +16,7 @@ from clearhead.weights.tensors import write_tensors
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(resolve, "PRETRAINED", tmp_path / "nothing")
+    monkeypatch.setattr(locate, "PRETRAINED", tmp_path / "nothing")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "nothing"))
     return tmp_path
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from clearhead.errors import WeightsError
-from clearhead.weights import catalogue, resolve, tensors
+from clearhead.weights import catalogue, locate, tensors
 from clearhead.weights.catalogue import Home, list_models, read_licence
 from clearhead.weights.tensors import write_tensors
 
@@ -20,7 +20,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr(resolve, "PRETRAINED", tmp_path / "pretrained")
+    monkeypatch.setattr(locate, "PRETRAINED", tmp_path / "pretrained")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     return tmp_path
 

@@ -23,7 +23,7 @@ OLDER = "f" * 40
 PROGRAM = """
 import json, sys
 from clearhead.errors import WeightsError
-from clearhead.weights.resolve import resolve
+from clearhead.weights.locate import resolve
 for name in sys.argv[1:]:
     try:
         print(json.dumps(["folder", str(resolve(name))]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clearhead.errors import WeightsError
-from clearhead.weights import hub, resolve
+from clearhead.weights import hub, locate
 from clearhead.weights.hub_id import HubId, parse_hub_id
 
 
@@ -32,7 +32,7 @@ def embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (place / name).mkdir(parents=True)
         (place / name / "config.json").write_text("{}")
     (place / "__pycache__").mkdir()
-    monkeypatch.setattr(resolve, "PRETRAINED", place)
+    monkeypatch.setattr(locate, "PRETRAINED", place)
     return place
 
 
@@ -46,62 +46,62 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_folder_is_itself(here: Path, asked: list[HubId]) -> None:
     (here / "runs" / "one").mkdir(parents=True)
-    assert resolve.resolve("runs/one") == Path("runs/one")
-    assert resolve.resolve(here / "runs") == here / "runs"
-    assert resolve.resolve(".") == Path()
+    assert locate.resolve("runs/one") == Path("runs/one")
+    assert locate.resolve(here / "runs") == here / "runs"
+    assert locate.resolve(".") == Path()
     assert asked == []
 
 
 def test_a_home_is_expanded(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(here))
     (here / "mine").mkdir()
-    assert resolve.resolve("~/mine") == here / "mine"
+    assert locate.resolve("~/mine") == here / "mine"
     with pytest.raises(WeightsError, match="no model of this name"):
-        resolve.resolve("~nobody-of-this-name/mine")
+        locate.resolve("~nobody-of-this-name/mine")
 
 
 def test_embedded_models_by_name(embedded: Path, here: Path, asked: list[HubId]) -> None:
-    assert list(resolve.embedded_models()) == ["translator", "writer"]
-    assert resolve.resolve("translator") == embedded / "translator"
+    assert list(locate.embedded_models()) == ["translator", "writer"]
+    assert locate.resolve("translator") == embedded / "translator"
     assert asked == []
 
 
 def test_a_folder_that_is_a_model_goes_before_an_embedded_one(embedded: Path, here: Path) -> None:
     (here / "writer").mkdir()
-    assert resolve.resolve("writer") == embedded / "writer"
+    assert locate.resolve("writer") == embedded / "writer"
     (here / "writer" / "config.json").write_text("{}")
-    assert resolve.resolve("writer") == Path("writer")
+    assert locate.resolve("writer") == Path("writer")
 
 
 def test_nothing_is_embedded_where_the_folder_was_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolve, "PRETRAINED", tmp_path / "nowhere")
-    assert resolve.embedded_models() == {}
+    monkeypatch.setattr(locate, "PRETRAINED", tmp_path / "nowhere")
+    assert locate.embedded_models() == {}
 
 
 def test_what_is_nowhere_near_is_asked_of_the_hub(here: Path, asked: list[HubId]) -> None:
     for name in ("gpt2", "openai-community/gpt2", "a/b.c_d-1@refs/pr/3"):
         with pytest.raises(WeightsError, match="nobody knows"):
-            resolve.resolve(name)
+            locate.resolve(name)
     assert asked == [HubId("gpt2"), HubId("openai-community/gpt2"), HubId("a/b.c_d-1", "refs/pr/3")]
 
 
 def test_a_near_name_is_offered(embedded: Path, here: Path, asked: list[HubId]) -> None:
     (here / "my-model").mkdir()
     with pytest.raises(WeightsError, match="did you mean translator\\? Or something else"):
-        resolve.resolve("transaltor")
+        locate.resolve("transaltor")
     with pytest.raises(WeightsError, match="did you mean my-model"):
-        resolve.resolve("my-modle")
+        locate.resolve("my-modle")
     with pytest.raises(WeightsError, match=f"did you mean {here}/my-model"):
-        resolve.resolve(f"{here}/my-modle")
+        locate.resolve(f"{here}/my-modle")
     with pytest.raises(WeightsError, match="did you mean my-model"):
-        resolve.resolve(Path("my-modle"))
+        locate.resolve(Path("my-modle"))
     assert [model.name for model in asked] == ["transaltor", "my-modle"]
 
 
 def test_a_file_is_no_folder(here: Path, asked: list[HubId]) -> None:
     (here / "model.safetensors").write_bytes(b"")
     with pytest.raises(WeightsError, match="a file where a model's folder is needed"):
-        resolve.resolve("model.safetensors")
+        locate.resolve("model.safetensors")
     assert asked == []
 
 
@@ -133,7 +133,7 @@ def test_a_file_is_no_folder(here: Path, asked: list[HubId]) -> None:
 )
 def test_names_that_lead_elsewhere_are_refused(here: Path, asked: list[HubId], name: str) -> None:
     with pytest.raises(WeightsError, match="no model of this name") as caught:
-        resolve.resolve(name)
+        locate.resolve(name)
     assert asked == []
     assert "\x1b" not in str(caught.value)
     assert len(str(caught.value)) < 1000
@@ -142,7 +142,7 @@ def test_names_that_lead_elsewhere_are_refused(here: Path, asked: list[HubId], n
 @pytest.mark.parametrize("revision", ["", "..", "../x", "a/../b", "/x", "x/", "a b", "a\\b", "a:b", "@", "x" * 201])
 def test_revisions_that_lead_elsewhere_are_refused(here: Path, asked: list[HubId], revision: str) -> None:
     with pytest.raises(WeightsError, match="a revision that cannot be one"):
-        resolve.resolve(f"owner/name@{revision}")
+        locate.resolve(f"owner/name@{revision}")
     assert asked == []
 
 
@@ -155,7 +155,7 @@ def test_hub_ids_are_written_as_they_are_read() -> None:
 def test_a_folder_needs_no_hub(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from clearhead.weights.resolve import resolve; resolve(sys.argv[1])\n"
+        "from clearhead.weights.locate import resolve; resolve(sys.argv[1])\n"
         "print({'huggingface_hub', 'torch', 'clearhead.weights.hub'} & {*sys.modules})"
     )
     run = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)

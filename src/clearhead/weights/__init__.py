@@ -2,7 +2,7 @@
 
 Takes: an embedded model's name, a folder or a hub id; or a model to save.
 Gives: a Checkpoint, with the reference's numbers; or a folder that other programs open.
-Uses:  models, text, config, errors; safetensors, huggingface_hub.
+Uses:  models, text, config, errors; huggingface_hub.
 Never: a pickle; a tensor left in a memory map; a download that was not announced.
 """
 

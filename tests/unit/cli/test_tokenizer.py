@@ -64,7 +64,7 @@ def test_files_zipped_files_and_standard_input_are_one_corpus(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     zipped = tmp_path / "more.txt.gz"
-    zipped.write_bytes(gzip.compress(b"zipped\n"))
+    zipped.write_bytes(gzip.compress(b"zipped\n", mtime=0))
     type_in(monkeypatch, b"TYPED\n")
     assert leave("tokenizer", "train", corpus, zipped, "-", "--kind", "word", "--lowercase", "--out", tmp_path) == 0
     tokenizer = Tokenizer.load(tmp_path)

@@ -3,7 +3,7 @@
 Takes: a folder; or tensors by name.
 Gives: tensors in ordinary memory, real numbers in single precision; or the files, whole or not at all.
 Uses:  errors, header, progress, shards; text, for writes that happen wholly or not at all.
-Never: a memory map. Weights left in one are several times slower to compute with, a file cut
+Never: a memory map. Weights left in one are slower to compute with, a file cut
        short under one kills the process, and both copies would count as memory in use.
 """
 

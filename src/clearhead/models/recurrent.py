@@ -8,7 +8,7 @@ from clearhead.config import RecurrentConfig
 from clearhead.models.base import Network
 from clearhead.models.doors import check_batch, check_ids, check_mask
 from clearhead.models.outputs import EncoderDecoderOutput
-from clearhead.nn import RecurrentDecoder, RecurrentEncoder, TokenEmbedding
+from clearhead.nn import RecurrentDecoder, RecurrentEncoder, RecurrentState, TokenEmbedding
 from clearhead.probe import probe, scope
 
 
@@ -67,3 +67,19 @@ class Recurrent(Network[RecurrentConfig]):
         with scope("encoder"):
             x_BSD = self.dropout(probe("embed.token", self.source_token(source_ids_BS)))
             return self.encoder(x_BSD, source_mask_BS)
+
+    def begin(self, source_ids_BS: Int[Tensor, "B S"], *, source_mask_BS: Bool[Tensor, "B S"]) -> RecurrentState:
+        """The decoder's state before the first target token."""
+        encoded_BSD = self.encode(source_ids_BS, source_mask_BS=source_mask_BS)
+        with scope("decoder"):
+            return self.decoder.begin(encoded_BSD, source_mask_BS)
+
+    def step(
+        self, target_ids_B: Int[Tensor, " B"], state: RecurrentState
+    ) -> tuple[Float[Tensor, "B V"], RecurrentState]:
+        """The logits after one more target token, and the state that it leaves."""
+        with scope("decoder"):
+            x_BTD = self.dropout(probe("embed.token", self.target_token(target_ids_B.unsqueeze(1))))
+            output_BD, state = self.decoder.step(x_BTD[:, 0], state)
+            hidden_BTD = probe("hidden", self.decoder.dropout(output_BD.unsqueeze(1)))
+        return probe("logits", self.output(hidden_BTD))[:, 0], state

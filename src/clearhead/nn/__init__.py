@@ -19,7 +19,7 @@ from clearhead.nn.embedding import InputEmbedding, TokenEmbedding, make_token_em
 from clearhead.nn.feedforward import FeedForward
 from clearhead.nn.norm import BatchNorm, LayerNorm, RMSNorm, make_norm
 from clearhead.nn.position import LearnedPosition, RelativePosition, RotaryPosition, SinusoidalPosition
-from clearhead.nn.recurrent import RecurrentDecoder, RecurrentEncoder
+from clearhead.nn.recurrent import RecurrentDecoder, RecurrentEncoder, RecurrentState
 from clearhead.nn.stack import Stack
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "RMSNorm",
     "RecurrentDecoder",
     "RecurrentEncoder",
+    "RecurrentState",
     "RelativePosition",
     "RotaryPosition",
     "Scorer",

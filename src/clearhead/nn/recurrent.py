@@ -6,10 +6,11 @@
 (Sutskever et al. 2014 without attention; Bahdanau et al. 2015 with it.)
 """
 
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -59,6 +60,32 @@ class RecurrentEncoder(nn.Module):
         return probe("hidden", hidden_BSD)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecurrentState:
+    """All that a recurrent decoder remembers between two target positions.
+
+    Attributes:
+        cells: The state of each layer's cell.
+        key_B1SD: The keys of the source, where there is attention.
+        source_BSD: What attention looks at.
+        mask_BS: True where a source token is real.
+    """
+
+    cells: list[tuple[Tensor, ...]]
+    key_B1SD: Tensor | None
+    source_BSD: Tensor
+    mask_BS: Tensor
+
+    def select(self, rows_B: Int[Tensor, " B"]) -> "RecurrentState":
+        """The state of these rows, in this order."""
+        return RecurrentState(
+            cells=[tuple(part[rows_B] for part in cell) for cell in self.cells],
+            key_B1SD=None if self.key_B1SD is None else self.key_B1SD[rows_B],
+            source_BSD=self.source_BSD[rows_B],
+            mask_BS=self.mask_BS[rows_B],
+        )
+
+
 class RecurrentDecoder(nn.Module):
     """Writes the target one state at a time, looking back at the source where it has attention."""
 
@@ -86,23 +113,35 @@ class RecurrentDecoder(nn.Module):
 
         The sites of the attention are heard once a target position.
         """
-        states = self._first_states(source_BSD, mask_BS)
-        key_B1SD = None if self.key is None else probe("cross.key", self.key(source_BSD).unsqueeze(1))
-        mask = AttentionMask(n_queries=1, n_keys=source_BSD.shape[1], keys=mask_BS)
+        state = self.begin(source_BSD, mask_BS)
         outputs: list[Tensor] = []
         for x_BD in x_BTD.unbind(1):
-            seen = [x_BD]
-            if key_B1SD is not None:
-                with scope("cross"):
-                    seen.append(self._look_back(states[-1][0], key_B1SD, source_BSD, mask))
-            states = self._step(torch.cat(seen, dim=-1), states)
-            outputs.append(self.readout(torch.cat([states[-1][0], *seen], dim=-1)).tanh())
+            output_BD, state = self.step(x_BD, state)
+            outputs.append(output_BD)
         return probe("hidden", self.dropout(torch.stack(outputs, dim=1)))
 
-    def _look_back(self, state_BD: Tensor, key_B1SD: Tensor, source_BSD: Tensor, mask: AttentionMask) -> Tensor:
-        assert self.query is not None and self.scorer is not None
-        query_B11D = probe("query", self.query(state_BD)[:, None, None, :])
-        mixed_B11D = attend(query_B11D, key_B1SD, source_BSD.unsqueeze(1), scorer=self.scorer, mask=mask)
+    def begin(self, source_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"]) -> RecurrentState:
+        """The state before the first target position."""
+        key_B1SD = None if self.key is None else probe("cross.key", self.key(source_BSD).unsqueeze(1))
+        cells = self._first_states(source_BSD, mask_BS)
+        return RecurrentState(cells=cells, key_B1SD=key_B1SD, source_BSD=source_BSD, mask_BS=mask_BS)
+
+    def step(self, x_BD: Float[Tensor, "B D"], state: RecurrentState) -> tuple[Float[Tensor, "B D"], RecurrentState]:
+        """What one target position reads out, and the state after it."""
+        seen = [x_BD]
+        if state.key_B1SD is not None:
+            with scope("cross"):
+                seen.append(self._look_back(state))
+        cells = self._step(torch.cat(seen, dim=-1), state.cells)
+        output_BD = self.readout(torch.cat([cells[-1][0], *seen], dim=-1)).tanh()
+        return output_BD, replace(state, cells=cells)
+
+    def _look_back(self, state: RecurrentState) -> Tensor:
+        assert self.query is not None and self.scorer is not None and state.key_B1SD is not None
+        query_B11D = probe("query", self.query(state.cells[-1][0])[:, None, None, :])
+        source_BSD = state.source_BSD
+        mask = AttentionMask(n_queries=1, n_keys=source_BSD.shape[1], keys=state.mask_BS)
+        mixed_B11D = attend(query_B11D, state.key_B1SD, source_BSD.unsqueeze(1), scorer=self.scorer, mask=mask)
         return mixed_B11D[:, 0, 0]
 
     def _step(self, x_BD: Tensor, states: list[tuple[Tensor, ...]]) -> list[tuple[Tensor, ...]]:

@@ -9,8 +9,11 @@ from torch import Tensor
 from clearhead.errors import DecodingError
 
 
+_FIRST_POSITIONS = 1024
+
+
 class KeyValueCache:
-    """The keys and values of one attention, in memory that is allocated once.
+    """The keys and values of one attention, in memory that is allocated ahead and doubled where it runs out.
 
     Args:
         capacity: Positions that fit.
@@ -38,8 +41,9 @@ class KeyValueCache:
             )
         if self._key_BGKC is None or self._value_BGKC is None:
             batch, n_kv_heads, _, head_width = key_BGKC.shape
-            self._key_BGKC = key_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
-            self._value_BGKC = value_BGKC.new_empty(batch, n_kv_heads, self.capacity, head_width)
+            ahead = min(self.capacity, max(end, _FIRST_POSITIONS))
+            self._key_BGKC = key_BGKC.new_empty(batch, n_kv_heads, ahead, head_width)
+            self._value_BGKC = value_BGKC.new_empty(batch, n_kv_heads, ahead, head_width)
         if key_BGKC.shape[0] != self._key_BGKC.shape[0]:
             raise DecodingError(
                 "another batch than the one that is cached",
@@ -47,6 +51,11 @@ class KeyValueCache:
                 expected=f"{self._key_BGKC.shape[0]} rows",
                 advice="a cache for each batch, or select() the rows that go on",
             )
+        if end > self._key_BGKC.shape[2]:
+            every_B = torch.arange(key_BGKC.shape[0], device=key_BGKC.device)
+            ahead = min(self.capacity, 2 * end)
+            self._key_BGKC = self._selected(self._key_BGKC, every_B, ahead)
+            self._value_BGKC = self._selected(self._value_BGKC, every_B, ahead)
         # Caching serves inference; the graph of a training step must not grow through it.
         with torch.no_grad():
             self._key_BGKC[:, :, self.length : end] = key_BGKC
@@ -62,8 +71,16 @@ class KeyValueCache:
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order; a row may be taken several times."""
         if self._key_BGKC is not None and self._value_BGKC is not None:
-            self._key_BGKC = self._key_BGKC.index_select(0, rows_B)
-            self._value_BGKC = self._value_BGKC.index_select(0, rows_B)
+            ahead = self._key_BGKC.shape[2]
+            self._key_BGKC = self._selected(self._key_BGKC, rows_B, ahead)
+            self._value_BGKC = self._selected(self._value_BGKC, rows_B, ahead)
+
+    def _selected(self, stored_BGKC: Tensor, rows_B: Tensor, ahead: int) -> Tensor:
+        """Some rows in new memory; only what is filled is copied."""
+        _, n_kv_heads, _, head_width = stored_BGKC.shape
+        selected_BGKC = stored_BGKC.new_empty(len(rows_B), n_kv_heads, ahead, head_width)
+        selected_BGKC[:, :, : self.length] = stored_BGKC[:, :, : self.length].index_select(0, rows_B)
+        return selected_BGKC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +103,7 @@ class StackCache:
     """
 
     def __init__(self, *, n_layers: int, capacity: int, source_length: int = 0) -> None:
+        self.capacity = capacity
         self.blocks = [
             BlockCache(own=KeyValueCache(capacity=capacity), cross=KeyValueCache(capacity=source_length))
             for _ in range(n_layers)
@@ -101,8 +119,14 @@ class StackCache:
         """Positions of the source that are cached; 0 before the first pass."""
         return self.blocks[0].cross.length
 
-    def select(self, rows_B: Int[Tensor, " B"]) -> None:
-        """Keeps these rows of the batch, in this order, in every block."""
+    def select(self, rows_B: Int[Tensor, " B"], *, source: bool = True) -> None:
+        """Keeps these rows of the batch, in this order, in every block.
+
+        Args:
+            rows_B: The rows that go on; one may be taken several times.
+            source: Whether the rows change their sources too; False where each goes on with the source at its place.
+        """
         for block in self.blocks:
             block.own.select(rows_B)
-            block.cross.select(rows_B)
+            if source:
+                block.cross.select(rows_B)

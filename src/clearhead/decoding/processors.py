@@ -1,0 +1,85 @@
+"""What settings do to logits before an id is chosen: forbid, penalise, force.
+
+Each works on one row alone and changes it in place.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from clearhead.decoding.settings import DecodingSettings
+
+_NEVER = float("-inf")
+
+
+def process(
+    logits_V: Float[Tensor, " V"], *, ids: Sequence[int], n_new: int, n_most: int, settings: DecodingSettings
+) -> None:
+    """Applies the settings of a row, in the order that published models were tuned with.
+
+    Args:
+        logits_V: The row's logits, or log-probabilities; changed in place.
+        ids: All ids of the row so far.
+        n_new: How many of them are new.
+        n_most: How many may be new.
+        settings: What to apply.
+    """
+    if settings.repetition_penalty != 1.0:
+        penalise_repetition(logits_V, ids, settings.repetition_penalty)
+    if settings.no_repeat_ngram:
+        forbid(logits_V, repeated(ids, settings.no_repeat_ngram))
+    if settings.bad_words:
+        forbid(logits_V, completed(ids, settings.bad_words))
+    if n_new < settings.min_new_tokens:
+        forbid(logits_V, settings.end_ids)
+    if n_new < len(settings.forced_start):
+        force(logits_V, settings.forced_start[n_new])
+    elif settings.forced_end is not None and n_new == n_most - 1:
+        force(logits_V, settings.forced_end)
+
+
+def needed(settings: DecodingSettings) -> bool:
+    """Whether there is anything to apply."""
+    return bool(
+        settings.repetition_penalty != 1.0
+        or settings.no_repeat_ngram
+        or settings.bad_words
+        or settings.min_new_tokens
+        or settings.forced_start
+        or settings.forced_end is not None
+    )
+
+
+def penalise_repetition(logits_V: Float[Tensor, " V"], ids: Sequence[int], penalty: float) -> None:
+    """Makes ids that are there already less likely, in place (Keskar et al. 2019)."""
+    seen = torch.tensor(sorted(set(ids)), device=logits_V.device)
+    value = logits_V[seen]
+    logits_V[seen] = torch.where(value < 0, value * penalty, value / penalty)
+
+
+def repeated(ids: Sequence[int], length: int) -> list[int]:
+    """The ids that would complete a run of this length which is there already."""
+    start = len(ids) - length + 1
+    if start < 0:
+        return []
+    tail = list(ids[start:])
+    return [ids[i + length - 1] for i in range(start) if list(ids[i : i + length - 1]) == tail]
+
+
+def completed(ids: Sequence[int], bad_words: Sequence[Sequence[int]]) -> list[int]:
+    """The ids that would complete a bad word."""
+    return [word[-1] for word in bad_words if len(word) == 1 or list(ids[-len(word) + 1 :]) == list(word[:-1])]
+
+
+def forbid(logits_V: Float[Tensor, " V"], ids: Sequence[int]) -> None:
+    """Makes ids impossible, in place."""
+    if ids:
+        logits_V[torch.tensor(list(ids), device=logits_V.device)] = _NEVER
+
+
+def force(logits_V: Float[Tensor, " V"], index: int) -> None:
+    """Makes all other ids impossible, in place."""
+    logits_V.fill_(_NEVER)
+    logits_V[index] = 0.0

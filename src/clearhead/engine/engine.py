@@ -1,0 +1,218 @@
+"""The engine: requests in, replies out, whatever the family."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from clearhead.decoding import (
+    BeamResult,
+    DecodingSettings,
+    Event,
+    Row,
+    Stepper,
+    TextStream,
+    beam_search,
+    decode,
+)
+from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
+from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
+from clearhead.engine.prepare import prepare
+from clearhead.engine.request import Answer, Reply, Request
+from clearhead.engine.steppers import DecoderOnlyStepper, EncoderDecoderStepper, RecurrentStepper
+from clearhead.engine.weight_format import WeightFormat
+from clearhead.errors import DecodingError, TextError
+from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
+
+Writer = DecoderOnly | EncoderDecoder | Recurrent
+
+
+class Engine:
+    """A model that writes, ready to run.
+
+    Args:
+        network: The model; its parameters are shared, not copied.
+        to_text: Turns ids into text; None where only ids are wanted.
+        weights: How the weights are held.
+        overflow: What happens where a text outgrows the context.
+        start_id: What an empty text, or a target, begins with.
+    """
+
+    def __init__(
+        self,
+        *,
+        network: Writer,
+        to_text: Callable[[Sequence[int]], str] | None = None,
+        weights: WeightFormat = WeightFormat.FLOAT32,
+        overflow: Overflow = Overflow.ERROR,
+        start_id: int | None = None,
+    ) -> None:
+        self.network: Writer = prepare(network, weights=weights)
+        self.overflow = overflow
+        self._to_text = to_text
+        self._start_id = start_id
+        if not isinstance(network, Recurrent) and network.head is None:
+            raise DecodingError(
+                "this model has no output layer to write with",
+                got="a checkpoint of hidden states alone",
+                expected="a language model",
+            )
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        *,
+        scored: bool = False,
+        record: bool = False,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> list[Reply]:
+        """Answers requests in batches of like length; the replies are in the order of the requests.
+
+        Args:
+            requests: What to answer.
+            scored: Whether answers have log-probabilities.
+            record: Whether replies keep every candidate of a beam search.
+            cancelled: Asked before every step; once True, everything ends where it is.
+        """
+        requests = [self._fitted(request) for request in requests]
+        replies: dict[int, Reply] = {}
+        for places in self._batches(requests):
+            batch = [requests[place] for place in places]
+            if batch[0].settings.beams > 1:
+                found = self._beams(batch, record=record, cancelled=cancelled)
+            else:
+                found = self._rows(batch, scored=scored, cancelled=cancelled)
+            replies.update(zip(places, found, strict=True))
+        return [replies[place] for place in range(len(requests))]
+
+    def stream(self, requests: Sequence[Request], *, scored: bool = False) -> Iterator[list[Event]]:
+        """Answers requests together and gives the events of each step as they come; closing it cancels.
+
+        A row of an event is the place of its request. Beams are known only in the end: they come as one event.
+        """
+        requests = [self._fitted(request) for request in requests]
+        if any(request.settings.beams > 1 for request in requests):
+            yield [
+                Event(row=place, id=best.ids[-1], log_probability=best.score, text=best.text, finish=best.finish)
+                for place, best in enumerate(reply.best for reply in self.generate(requests, scored=scored))
+                if best.ids
+            ]
+            return
+        yield from decode(self.stepper(requests), self._new_rows(requests, scored=scored, streamed=True))
+
+    def stepper(self, requests: Sequence[Request]) -> Stepper:
+        """The model as decoding sees it, with these requests as its rows."""
+        n_new = max(request.settings.max_new_tokens or 0 for request in requests)
+        network = self.network
+        if isinstance(network, DecoderOnly):
+            window = context_of(network.config.decoder) if self.overflow is Overflow.SLIDE else None
+            return DecoderOnlyStepper(
+                network=network, prompts=[request.ids for request in requests], n_new=n_new, window=window
+            )
+        sources, prompts = [request.ids for request in requests], [self._prompt(request) for request in requests]
+        if isinstance(network, EncoderDecoder):
+            pad_id = network.config.tokens.pad or 0
+            return EncoderDecoderStepper(network=network, sources=sources, prompts=prompts, n_new=n_new, pad_id=pad_id)
+        return RecurrentStepper(network=network, sources=sources, prompts=prompts)
+
+    def _fitted(self, request: Request) -> Request:
+        """The request with its ids made whole and its length made definite."""
+        network = self.network
+        if isinstance(network, DecoderOnly):
+            ids = request.ids or (() if self._start_id is None else (self._start_id,))
+            if not ids:
+                raise TextError("an empty text, and the model has no start token", advice="a text to go on with")
+            context, overflow = context_of(network.config.decoder), self.overflow
+            settings = fitted(request.settings, prompt_length=len(ids), context=context, overflow=overflow)
+            return Request(ids=ids, settings=settings, draw=request.draw)
+        if not request.ids:
+            raise TextError("an empty source", advice="a text to read")
+        stacks = (None, None) if isinstance(network, Recurrent) else (network.config.encoder, network.config.decoder)
+        check_fits(
+            len(request.ids),
+            context=context_of(stacks[0]),
+            what="the source",
+            advice="shorter pieces; `translate` and `summarize` split long texts themselves",
+        )
+        settings = fitted(
+            request.settings,
+            prompt_length=len(self._prompt(request)),
+            context=context_of(stacks[1]),
+            overflow=Overflow.ERROR,
+        )
+        return Request(ids=request.ids, prefix=request.prefix, settings=settings, draw=request.draw)
+
+    def _prompt(self, request: Request) -> tuple[int, ...]:
+        """What the decoder has before its first new id."""
+        if isinstance(self.network, DecoderOnly):
+            return request.ids
+        if self._start_id is None:
+            raise DecodingError("this model has no start token for its targets", expected="decoder_start_token_id")
+        return (self._start_id, *request.prefix)
+
+    def _batches(self, requests: Sequence[Request]) -> list[list[int]]:
+        """Batches of requests that can run together: those with beams share their settings."""
+        kinds: dict[DecodingSettings | None, list[int]] = {}
+        for place, request in enumerate(requests):
+            kinds.setdefault(request.settings if request.settings.beams > 1 else None, []).append(place)
+        batches: list[list[int]] = []
+        for settings, places in kinds.items():
+            beams = settings.beams if settings else 1
+            lengths = [len(requests[place].ids) for place in places]
+            rows, tokens = max(1, 2 * MOST_ROWS // (beams + 1)), max(1, MOST_TOKENS // beams)
+            batches += [[places[i] for i in batch] for batch in buckets(lengths, most_rows=rows, most_tokens=tokens)]
+        return batches
+
+    def _new_rows(self, batch: Sequence[Request], *, scored: bool, streamed: bool) -> list[Row]:
+        rows: list[Row] = []
+        for place, request in enumerate(batch):
+            stop = request.settings.stop
+            if (stop or streamed) and self._to_text is None:
+                raise DecodingError("text is asked for, and the engine has no tokenizer", advice="a Tokenizer")
+            text = TextStream(decode=self._to_text, stop=stop) if self._to_text and (stop or streamed) else None
+            prompt = self._prompt(request)
+            rows.append(
+                Row(
+                    name=place,
+                    prompt=prompt,
+                    settings=request.settings,
+                    text=text,
+                    scored=scored,
+                    draw=request.draw,
+                )
+            )
+        return rows
+
+    def _rows(self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]) -> list[Reply]:
+        rows = self._new_rows(batch, scored=scored, streamed=False)
+        events: list[list[Event]] = [[] for _ in rows]
+        for step in decode(self.stepper(batch), rows):
+            for event in step:
+                events[event.row].append(event)
+            if cancelled():
+                for row in rows:
+                    row.cancel()
+        return [Reply(answers=(self._answer(row, found),)) for row, found in zip(rows, events, strict=True)]
+
+    def _answer(self, row: Row, events: list[Event]) -> Answer:
+        ids = tuple(event.id for event in events)
+        text = "".join(event.text for event in events) if row.text is not None else self._text(ids, row.settings)
+        scores = tuple(event.log_probability for event in events if event.log_probability is not None)
+        assert row.finish is not None
+        score = sum(scores) if row.scored else None
+        return Answer(ids=ids, text=text, finish=row.finish, score=score, log_probabilities=scores)
+
+    def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
+        settings = batch[0].settings
+        prompts = [self._prompt(request) for request in batch]
+        found = beam_search(self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled)
+        return [self._reply(result, settings) for result in found]
+
+    def _reply(self, result: BeamResult, settings: DecodingSettings) -> Reply:
+        answers = [
+            Answer(ids=beam.ids, text=self._text(beam.ids, settings), finish=beam.finish, score=beam.score)
+            for beam in result.beams
+        ]
+        return Reply(answers=tuple(answers), steps=result.steps)
+
+    def _text(self, ids: tuple[int, ...], settings: DecodingSettings) -> str:
+        if self._to_text is None:
+            return ""
+        return self._to_text(ids[:-1] if ids and ids[-1] in settings.end_ids else ids)

@@ -1,0 +1,67 @@
+"""How much text fits a model, and what happens to more."""
+
+from dataclasses import replace
+from enum import StrEnum
+
+from clearhead.config import StackConfig
+from clearhead.decoding import DecodingSettings
+from clearhead.errors import DecodingError
+
+_DEFAULT_NEW = 256
+
+
+class Overflow(StrEnum):
+    """What happens where a text outgrows the model's context."""
+
+    ERROR = "error"
+    """It is refused, with advice."""
+    SLIDE = "slide"
+    """The oldest half is forgotten, and the model goes on with the later half."""
+
+
+def context_of(stack: StackConfig | None) -> int | None:
+    """How many positions a stack was made for; None where it has no limit."""
+    return None if stack is None else stack.position.max_length
+
+
+def check_fits(length: int, *, context: int | None, what: str, advice: str) -> None:
+    """Refuses a text that is longer than the context.
+
+    Raises:
+        DecodingError: It is.
+    """
+    if context is not None and length > context:
+        raise DecodingError(
+            f"{what} is longer than the model's context",
+            got=f"{length} tokens",
+            expected=f"at most {context}",
+            advice=advice,
+        )
+
+
+def fitted(
+    settings: DecodingSettings, *, prompt_length: int, context: int | None, overflow: Overflow
+) -> DecodingSettings:
+    """The settings with their number of new ids made definite, within the context.
+
+    Raises:
+        DecodingError: The prompt leaves no room, or more ids are asked for than there is room for.
+    """
+    if context is None or overflow is Overflow.SLIDE:
+        n_new = settings.n_new(prompt_length=prompt_length, default=_DEFAULT_NEW)
+        return replace(settings, max_new_tokens=max(n_new, 0), max_length=None)
+    room = context - prompt_length
+    asked = settings.n_new(prompt_length=prompt_length, default=min(_DEFAULT_NEW, room))
+    if room < 1 and asked != 0:
+        check_fits(prompt_length + 1, context=context, what="the text with one more token", advice=_SHORTER)
+    if settings.max_new_tokens is not None and asked > room:
+        raise DecodingError(
+            "more new tokens than the model's context has room for",
+            got=f"{prompt_length} tokens and {asked} new ones",
+            expected=f"at most {context} together",
+            advice=f"max_new_tokens={room}, or {_SHORTER}",
+        )
+    return replace(settings, max_new_tokens=max(min(asked, room), 0), max_length=None)
+
+
+_SHORTER = "a shorter text, or overflow='slide', which forgets the oldest half"

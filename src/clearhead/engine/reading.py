@@ -1,0 +1,53 @@
+"""Texts through an encoder, in batches of like length."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from clearhead.engine.batching import buckets
+from clearhead.engine.limits import check_fits, context_of
+from clearhead.engine.padding import pad_right
+from clearhead.models import EncoderOnly, EncoderOutput
+from clearhead.text import Encoding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What an encoder gave for one batch.
+
+    Attributes:
+        places: Where each row's text stood among all texts.
+        output: The model's output, padding included.
+        mask_BS: True where a token is real.
+    """
+
+    places: list[int]
+    output: EncoderOutput
+    mask_BS: Bool[Tensor, "B S"]
+
+
+def read(
+    network: EncoderOnly, texts: Sequence[Encoding], *, pad_id: int = 0, most_tokens: int = 8192
+) -> Iterator[Reading]:
+    """Reads texts batch by batch, the longest first.
+
+    Raises:
+        DecodingError: A text is longer than the context.
+    """
+    context = context_of(network.config.encoder)
+    for text in texts:
+        check_fits(
+            len(text), context=context, what="the text", advice="a shorter text, or truncate=True, which cuts its end"
+        )
+    for places in buckets([len(text) for text in texts], most_tokens=most_tokens):
+        ids_BS, mask_BS = pad_right([texts[place].ids for place in places], pad_id=pad_id)
+        segments = None
+        if network.n_segments:
+            segments, _ = pad_right([texts[place].segments for place in places])
+        with torch.no_grad():
+            output = network(ids_BS, mask_BS=mask_BS, segment_ids_BS=segments)
+        real_BS = torch.ones_like(ids_BS, dtype=torch.bool) if mask_BS is None else mask_BS
+        yield Reading(places=places, output=output, mask_BS=real_BS)

@@ -1,0 +1,60 @@
+"""What is asked of the engine, and what it answers."""
+
+from dataclasses import dataclass, field
+
+from clearhead.decoding import BeamCandidate, DecodingSettings, Finish
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One text to go on with, or one source to write a target for.
+
+    Attributes:
+        ids: The ids of the prompt, or of the source of an encoder-decoder.
+        prefix: The ids that the target of an encoder-decoder begins with, after its start id.
+        settings: How to decode.
+        draw: Which of several draws with one seed this is.
+    """
+
+    ids: tuple[int, ...]
+    prefix: tuple[int, ...] = ()
+    settings: DecodingSettings = field(default_factory=DecodingSettings)
+    draw: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """One text that was written.
+
+    Attributes:
+        ids: The new ids, an end id included.
+        text: Their text; empty where the engine has no tokenizer.
+        finish: Why it ended.
+        score: The sum of the log-probabilities, divided by the length penalty where there were beams; None unless
+            asked for.
+        log_probabilities: What the model thought of each id; empty unless asked for.
+    """
+
+    ids: tuple[int, ...]
+    text: str
+    finish: Finish
+    score: float | None = None
+    log_probabilities: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """All that was written for one request.
+
+    Attributes:
+        answers: The best first.
+        steps: Every candidate of every step of a beam search; empty unless asked for.
+    """
+
+    answers: tuple[Answer, ...]
+    steps: tuple[tuple[BeamCandidate, ...], ...] = ()
+
+    @property
+    def best(self) -> Answer:
+        """The first answer."""
+        return self.answers[0]

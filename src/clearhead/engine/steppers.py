@@ -1,0 +1,210 @@
+"""Models as decoding sees them: prompts in, logits out, one id a row at a time.
+
+Prefill runs all prompts at once and fills the cache; each step runs one new position a row. The encoder of
+an encoder-decoder runs once.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from clearhead.engine.padding import pad_left, pad_right
+from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
+from clearhead.nn import RecurrentState, StackCache
+
+Prompts = Sequence[tuple[int, ...]]
+
+
+class _Mask:
+    """Which positions of each row are real, for as many positions as fit; None where all are."""
+
+    def __init__(self, *, mask_BT: Bool[Tensor, "B T"] | None, capacity: int) -> None:
+        self.real_BK: Tensor | None = None
+        if mask_BT is not None:
+            self.real_BK = torch.ones(mask_BT.shape[0], capacity, dtype=torch.bool)
+            self.real_BK[:, : mask_BT.shape[1]] = mask_BT
+
+    def upto(self, length: int) -> Tensor | None:
+        return None if self.real_BK is None else self.real_BK[:, :length]
+
+    def select(self, rows_B: Tensor) -> None:
+        if self.real_BK is not None:
+            self.real_BK = self.real_BK[rows_B]
+
+
+class DecoderOnlyStepper:
+    """Goes on with texts.
+
+    Args:
+        network: The model.
+        prompts: The texts, each at least one id.
+        n_new: New ids that will be asked for at most.
+        window: Where a row that has grown to so many ids goes on with the later half of them; None for never.
+    """
+
+    def __init__(self, *, network: DecoderOnly, prompts: Prompts, n_new: int, window: int | None = None) -> None:
+        self._network = network
+        self._rows = [list(prompt) for prompt in prompts]
+        self._n_new = n_new
+        self._window = window
+        self._mask: _Mask
+        self._cache: StackCache
+
+    def start(self) -> Float[Tensor, "B V"]:
+        """The logits after every prompt."""
+        if self._window is not None:
+            self._rows = [row[-self._window :] for row in self._rows]
+        return self._prefill()
+
+    def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
+        """The logits after one more id for every row."""
+        if self._window is not None and self._slide(ids_B):
+            return self._prefill()
+        return self._run(ids_B.unsqueeze(1))
+
+    def select(self, rows_B: Int[Tensor, " B"]) -> None:
+        """Goes on with these rows."""
+        self._rows = [list(self._rows[int(row)]) for row in rows_B]
+        if hasattr(self, "_cache"):
+            self._cache.select(rows_B)
+            self._mask.select(rows_B)
+
+    def _prefill(self) -> Tensor:
+        ids_BT, mask_BT = pad_left(self._rows)
+        capacity = ids_BT.shape[1] + self._n_new
+        if self._window is not None:
+            capacity = min(capacity, self._window)
+        self._cache = self._network.new_cache(capacity=capacity)
+        self._mask = _Mask(mask_BT=mask_BT, capacity=capacity)
+        return self._run(ids_BT)
+
+    def _run(self, ids_BT: Tensor) -> Tensor:
+        assert self._network.head is not None
+        mask_BK = self._mask.upto(self._cache.length + ids_BT.shape[1])
+        with torch.no_grad():
+            hidden_BTD = self._network.decode(ids_BT, mask_BK=mask_BK, cache=self._cache)
+            return self._network.head(hidden_BTD[:, -1:])[:, 0]
+
+    def _slide(self, ids_B: Tensor) -> bool:
+        """Takes note of the new ids; whether a row was full, so that all must be read again."""
+        assert self._window is not None
+        full = False
+        for row, index in zip(self._rows, ids_B, strict=True):
+            row.append(int(index))
+            if len(row) > self._window:
+                del row[: len(row) - self._window // 2]
+                full = True
+        return full or self._cache.length == self._cache.capacity
+
+
+class EncoderDecoderStepper:
+    """Reads sources and writes targets.
+
+    Args:
+        network: The model.
+        sources: The ids of the sources.
+        prompts: The ids that each target begins with, the start id first.
+        n_new: New ids that will be asked for at most.
+    """
+
+    def __init__(
+        self, *, network: EncoderDecoder, sources: Prompts, prompts: Prompts, n_new: int, pad_id: int = 0
+    ) -> None:
+        self._network = network
+        self._sources = list(sources)
+        self._prompts = list(prompts)
+        self._n_new = n_new
+        self._pad_id = pad_id
+        self._source_B = torch.arange(len(sources))  # which source each row goes on with
+        self._encoded_BSD: Tensor
+        self._source_mask_BS: Tensor | None
+        self._mask: _Mask
+        self._cache: StackCache | None = None
+
+    def start(self) -> Float[Tensor, "B V"]:
+        """The logits after every prompt."""
+        source_ids_BS, self._source_mask_BS = pad_right(self._sources, pad_id=self._pad_id)
+        ids_BT, mask_BT = pad_left(self._prompts, pad_id=self._pad_id)
+        capacity = ids_BT.shape[1] + self._n_new
+        self._mask = _Mask(mask_BT=mask_BT, capacity=capacity)
+        self._cache = self._network.new_cache(capacity=capacity, source_length=source_ids_BS.shape[1])
+        self._source_B = torch.arange(len(self._sources))
+        with torch.no_grad():
+            self._encoded_BSD = self._network.encode(source_ids_BS, source_mask_BS=self._source_mask_BS)
+        return self._run(ids_BT)
+
+    def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
+        """The logits after one more id for every row."""
+        return self._run(ids_B.unsqueeze(1))
+
+    def select(self, rows_B: Int[Tensor, " B"]) -> None:
+        """Goes on with these rows; their sources are copied only where they change places."""
+        if self._cache is None:
+            self._sources = [self._sources[int(row)] for row in rows_B]
+            self._prompts = [self._prompts[int(row)] for row in rows_B]
+            return
+        source_B = self._source_B[rows_B]
+        moved = not torch.equal(source_B, self._source_B)
+        self._source_B = source_B
+        self._cache.select(rows_B, source=moved)
+        self._mask.select(rows_B)
+        if moved:
+            self._encoded_BSD = self._encoded_BSD[rows_B]
+            self._source_mask_BS = None if self._source_mask_BS is None else self._source_mask_BS[rows_B]
+
+    def _run(self, ids_BT: Tensor) -> Tensor:
+        assert self._network.head is not None and self._cache is not None
+        with torch.no_grad():
+            hidden_BTD = self._network.decode(
+                ids_BT,
+                encoded_BSD=self._encoded_BSD,
+                source_mask_BS=self._source_mask_BS,
+                target_mask_BK=self._mask.upto(self._cache.length + ids_BT.shape[1]),
+                cache=self._cache,
+            )
+            return self._network.head(hidden_BTD[:, -1:])[:, 0]
+
+
+class RecurrentStepper:
+    """Reads sources and writes targets with a state in the place of a cache.
+
+    Args:
+        network: The model.
+        sources: The ids of the sources.
+        prompts: The ids that each target begins with, the start id first; all of one length.
+    """
+
+    def __init__(self, *, network: Recurrent, sources: Prompts, prompts: Prompts) -> None:
+        self._network = network
+        self._sources = list(sources)
+        self._prompts = list(prompts)
+        self._state: RecurrentState | None = None
+
+    def start(self) -> Float[Tensor, "B V"]:
+        """The logits after every prompt."""
+        source_ids_BS, mask_BS = pad_right(self._sources)
+        if mask_BS is None:
+            mask_BS = torch.ones_like(source_ids_BS, dtype=torch.bool)
+        with torch.no_grad():
+            self._state = self._network.begin(source_ids_BS, source_mask_BS=mask_BS)
+        logits_BV = torch.empty(0, 0)
+        for ids_B in torch.tensor(self._prompts).unbind(1):
+            logits_BV = self.step(ids_B)
+        return logits_BV
+
+    def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
+        """The logits after one more id for every row."""
+        assert self._state is not None
+        with torch.no_grad():
+            logits_BV, self._state = self._network.step(ids_B, self._state)
+        return logits_BV
+
+    def select(self, rows_B: Int[Tensor, " B"]) -> None:
+        """Goes on with these rows."""
+        if self._state is None:
+            self._sources = [self._sources[int(row)] for row in rows_B]
+            self._prompts = [self._prompts[int(row)] for row in rows_B]
+        else:
+            self._state = self._state.select(rows_B)

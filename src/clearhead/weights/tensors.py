@@ -19,12 +19,12 @@ from torch import Tensor
 
 from clearhead.errors import WeightsError
 from clearhead.text.files import replacing
-from clearhead.weights.header import LENGTH_BYTES, METADATA, StoredTensor, opened
+from clearhead.weights.header import LENGTH_BYTES, METADATA, StoredTensor, opened, read_header
 from clearhead.weights.progress import Report, progress_bar
 from clearhead.weights.shards import INDEX, plan_shards, read_headers, shard_names, stale_files
 from clearhead.weights.strict_json import as_weights_error
 
-__all__ = ["MAX_SHARD_BYTES", "read_tensors", "write_tensors"]
+__all__ = ["MAX_SHARD_BYTES", "read_file", "read_tensors", "write_file", "write_tensors"]
 
 MAX_SHARD_BYTES = 5_000_000_000
 _CHUNK_BYTES = 16 * 2**20
@@ -74,6 +74,29 @@ def read_tensors(folder: Path, *, progress: Report | None = None) -> dict[str, T
                     done += stored.end - stored.start
                     report(done, total)
     return tensors
+
+
+def read_file(path: Path) -> dict[str, Tensor]:
+    """Every tensor of one file, as `read_tensors` gives those of a folder.
+
+    Raises:
+        WeightsError: The file is not there, or is damaged.
+    """
+    with as_weights_error():
+        header = read_header(path)
+        scratch = torch.empty(_CHUNK_BYTES, dtype=torch.uint8)
+        with opened(path) as stream:
+            return {stored.name: _read(stream, stored, path, scratch) for stored in header.tensors}
+
+
+def write_file(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors to one new file, for a folder that its writer syncs and renames as a whole.
+
+    Raises:
+        WeightsError: The file is there already, or cannot be written.
+    """
+    with as_weights_error(), path.open("xb") as stream:
+        _write(stream, tensors, {"format": "pt"}, None)
 
 
 def _read(stream: BufferedIOBase, stored: StoredTensor, path: Path, scratch: Tensor) -> Tensor:

@@ -1,0 +1,191 @@
+"""A whole training job as data: what is trained, on what, and how; as `config.yaml` has it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from clearhead.config import SIZES, from_dict, to_dict
+from clearhead.config.checks import require_size, require_types
+from clearhead.config.record import RECORD
+from clearhead.data import CleaningRules, Split, Task
+from clearhead.errors import ConfigError, nearest
+from clearhead.text import TokenizerKind
+from clearhead.training.presets import train_preset
+from clearhead.training.settings import TrainSettings
+from clearhead.training.settings_file import override, parse_duration
+
+_DEFAULT_SECONDS = 1800.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSettings:
+    """What is done to the data.
+
+    Attributes:
+        max_length: The most tokens of a text; longer pairs are dropped, other texts cut.
+        split: What is held out where no validation files are given.
+        rules: What a record must be to stay; None for what suits the task.
+    """
+
+    __pydantic_config__ = RECORD
+
+    max_length: int = 256
+    split: Split = field(default_factory=Split)
+    rules: CleaningRules | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_size("max_length", self.max_length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerSettings:
+    """The tokenizer that is trained on the fly.
+
+    Attributes:
+        kind: What its pieces are; None for what suits the task.
+        vocab_size: The most pieces.
+        lowercase: Whether case is forgotten.
+        joint: Whether source and target of a translation share one vocabulary.
+    """
+
+    __pydantic_config__ = RECORD
+
+    kind: TokenizerKind | None = None
+    vocab_size: int = 8000
+    lowercase: bool = False
+    joint: bool = True
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_size("vocab_size", self.vocab_size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings:
+    """What is trained: a size by name, and what differs from it.
+
+    Attributes:
+        preset: The size.
+        architecture: One of `ARCHITECTURES`, `recurrent` or `recurrent-attention`; None for what suits the task.
+        start: A model whose weights are the first; its own configuration and tokenizer hold.
+        n_layers: Blocks of each stack.
+        decoder_layers: Blocks of the decoder, where that has others.
+        width: The width of the stream.
+        n_heads: Heads of every attention.
+        feedforward_width: The hidden width of every feed-forward network.
+        max_length: Positions.
+    """
+
+    __pydantic_config__ = RECORD
+
+    preset: str = "small"
+    architecture: str | None = None
+    start: str | None = None
+    n_layers: int | None = None
+    decoder_layers: int | None = None
+    width: int | None = None
+    n_heads: int | None = None
+    feedforward_width: int | None = None
+    max_length: int | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        if self.preset not in SIZES:
+            raise ConfigError(
+                "an unknown preset", got=self.preset, expected=", ".join(SIZES), advice=nearest(self.preset, SIZES)
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationSettings:
+    """What an evaluation writes and compares, beside the loss.
+
+    Attributes:
+        sentences: Sentences to translate for BLEU and chrF; 0 for none.
+        beams: Beams of those translations.
+        samples: Outputs to keep of every evaluation.
+    """
+
+    __pydantic_config__ = RECORD
+
+    sentences: int = 200
+    beams: int = 1
+    samples: int = 3
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_size("sentences", self.sentences, least=0)
+        require_size("beams", self.beams, most=64)
+        require_size("samples", self.samples, least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A whole training job.
+
+    Attributes:
+        task: What the model learns.
+        teacher: A model whose sentence vectors are learned, for similarity.
+        data: What is done to the data.
+        tokenizer: What reads it.
+        model: What is trained.
+        train: How.
+        evaluation: How it is measured on the way.
+    """
+
+    __pydantic_config__ = RECORD
+
+    task: Task
+    teacher: str | None = None
+    data: DataSettings = field(default_factory=DataSettings)
+    tokenizer: TokenizerSettings = field(default_factory=TokenizerSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    train: TrainSettings
+    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
+
+
+def make_job(
+    task: Task, *, preset: str = "small", given: Mapping[str, Any] | None = None, overrides: Iterable[str] = ()
+) -> Job:
+    """A job from the presets of its task, a configuration file's content, and overrides; each goes before the last.
+
+    Args:
+        task: What the model learns.
+        preset: The size.
+        given: Plain data as `config.yaml` has it; keys that are missing keep their presets.
+        overrides: `dotted.key=value`, as in `train.lr=3e-4`.
+
+    Raises:
+        ConfigError: An unknown key, or a value that is not allowed.
+    """
+    changes = override(given or {}, overrides)
+    model = changes.get("model")
+    if isinstance(model, dict):
+        preset = str(model.get("preset", preset))  # pyright: ignore[reportUnknownArgumentType,reportUnknownMemberType]
+    fine_tune = isinstance(model, dict) and bool(model.get("start"))  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
+    size = preset if preset in ("tiny", "small", "base") else "base"
+    train = train_preset(size, task=task, time_budget=_DEFAULT_SECONDS, fine_tune=fine_tune)
+    usual = to_dict(Job(task=task, model=ModelSettings(preset=preset), train=train))
+    return from_dict(Job, _merged(usual, _definite(changes)))
+
+
+def _definite(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes with durations as seconds; a run that is as long as its steps has no time, and the reverse."""
+    train = changes.get("train")
+    if not isinstance(train, dict):
+        return changes
+    found: dict[str, Any] = {**train}
+    if isinstance(found.get("time_budget"), str):
+        found["time_budget"] = parse_duration(found["time_budget"])
+    if found.get("steps") is not None and "time_budget" not in found:
+        found["time_budget"] = None
+    return {**changes, "train": found}
+
+
+def _merged(usual: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(usual)
+    for key, value in changes.items():
+        inner = merged.get(key)
+        merged[key] = _merged(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value  # pyright: ignore[reportUnknownArgumentType]
+    return merged

@@ -1,0 +1,152 @@
+"""The network that a job trains: new, in the layout that its task is published in, or loaded."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from clearhead.config import (
+    SIZES,
+    Cell,
+    HeadConfig,
+    HeadKind,
+    ModelConfig,
+    RecurrentAttention,
+    RecurrentConfig,
+    Size,
+    TokenIds,
+    architecture,
+)
+from clearhead.data import Task
+from clearhead.errors import ConfigError, TrainingError
+from clearhead.models import EncoderDecoder, EncoderOnly, Network, Recurrent, build
+from clearhead.tasks.loaded import Loaded
+from clearhead.text import Tokenizer
+from clearhead.training.fine_tune import with_head
+from clearhead.training.job import Job, ModelSettings
+
+_PUBLISHED = {Task.TRANSLATE: "marian", Task.LANGUAGE_MODEL: "llama"}
+_RECURRENT = {"recurrent": RecurrentAttention.NONE, "recurrent-attention": RecurrentAttention.ADDITIVE}
+
+
+def make_network(job: Job, *, tokenizer: Tokenizer, labels: tuple[str, ...], start: Loaded | None) -> Network[Any]:
+    """The network of a job with its first weights.
+
+    Args:
+        job: The job.
+        tokenizer: What reads its data.
+        labels: The classes, where it learns to tell them apart.
+        start: The model that it begins with, where there is one.
+
+    Raises:
+        ConfigError: Sizes that do not fit together.
+        TrainingError: A model to start with that cannot learn the task.
+    """
+    if start is not None:
+        network = _started(job, start, labels)
+    else:
+        network = build(_config(job, tokenizer, labels), seed=job.train.seed)
+    if job.task is Task.TRANSLATE:
+        _keep_padding_zero(network, tokenizer)
+    return network
+
+
+def _started(job: Job, start: Loaded, labels: tuple[str, ...]) -> Network[Any]:
+    network = start.checkpoint.model
+    head = _head(job.task, labels)
+    if isinstance(network, EncoderOnly) and head is not None and head != network.config.head:
+        return with_head(network, head, seed=job.train.seed)
+    fits = {
+        Task.TRANSLATE: isinstance(network, EncoderDecoder),
+        Task.LANGUAGE_MODEL: "complete" in start.verbs,
+    }.get(job.task, isinstance(network, EncoderOnly))
+    if not fits:
+        raise TrainingError(
+            f"a model that cannot be trained to {job.task}",
+            got=f"{start.name}: {network.config.family}",
+            expected={Task.TRANSLATE: "an encoder-decoder", Task.LANGUAGE_MODEL: "a decoder"}.get(
+                job.task, "an encoder"
+            ),
+        )
+    return network
+
+
+def _config(job: Job, tokenizer: Tokenizer, labels: tuple[str, ...]) -> ModelConfig | RecurrentConfig:
+    size = _size(job.model)
+    name = job.model.architecture or _PUBLISHED.get(job.task, "bert")
+    special = tokenizer.special
+    if name in _RECURRENT:
+        return RecurrentConfig(
+            vocab_size=tokenizer.vocab_size,
+            target_vocab_size=None if tokenizer.target is tokenizer else tokenizer.target.vocab_size,
+            width=size.width,
+            n_layers=size.n_layers,
+            cell=Cell.GRU,
+            attention=_RECURRENT[name],
+            dropout=size.dropout,
+        )
+    config = architecture(name, size=size, vocab_size=tokenizer.vocab_size)
+    end = () if special.end is None else (special.end,)
+    if job.task is Task.TRANSLATE:
+        config = _translator(config, job.model, tokenizer)
+        return replace(config, tokens=TokenIds(pad=special.pad, end=end, decoder_start=special.pad))
+    if job.task is Task.LANGUAGE_MODEL:
+        # Texts follow one another, each with its end: the end of one is the start of the next.
+        return replace(config, tokens=TokenIds(pad=special.pad, start=special.end, end=end))
+    tokens = TokenIds(pad=special.pad, start=special.start, end=end)
+    return replace(config, head=_head(job.task, labels) or config.head, tokens=tokens)
+
+
+def _translator(config: ModelConfig, model: ModelSettings, tokenizer: Tokenizer) -> ModelConfig:
+    decoder = config.decoder
+    if config.encoder is None or decoder is None:
+        raise ConfigError(
+            "an architecture that does not translate", got=model.architecture, expected="original, marian, t5, flan-t5"
+        )
+    if model.decoder_layers is not None:
+        decoder = replace(decoder, n_layers=model.decoder_layers)
+    if tokenizer.target is not tokenizer:
+        embedding = replace(decoder.embedding, vocab_size=tokenizer.target.vocab_size)
+        return replace(config, decoder=replace(decoder, embedding=embedding), share_embeddings=False)
+    return replace(config, decoder=decoder, share_embeddings=True)
+
+
+def _size(model: ModelSettings) -> Size:
+    names = ("n_layers", "width", "n_heads", "feedforward_width", "max_length")
+    own = {name: value for name in names if (value := getattr(model, name)) is not None}
+    return replace(SIZES[model.preset], **own)
+
+
+def _head(task: Task, labels: tuple[str, ...]) -> HeadConfig | None:
+    """The head of an encoder that learns a task; None where the architecture's own will do."""
+    match task:
+        case Task.CLASSIFY:
+            return HeadConfig(kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=labels)
+        case Task.SIMILARITY:
+            return HeadConfig(kind=HeadKind.SENTENCE)
+        case Task.MASKED_LANGUAGE_MODEL:
+            return HeadConfig(kind=HeadKind.MASKED_LANGUAGE_MODEL, bias=True)
+        case _:
+            return None
+
+
+def _keep_padding_zero(network: Network[Any], tokenizer: Tokenizer) -> None:
+    """Keeps the vector of padding at zero, which is how Marian models are published and read elsewhere."""
+    pad = tokenizer.special.pad
+    if pad is None:
+        return
+    tables: list[nn.Parameter] = []
+    if isinstance(network, Recurrent):
+        tables = [network.source_token.weight, network.target_token.weight]
+    elif isinstance(network, EncoderDecoder):
+        tables = [stack.embedding.token.weight for stack in (network.encoder, network.decoder)]
+
+    def clear(table: Tensor) -> None:
+        if table.grad is not None:
+            table.grad[pad] = 0.0
+
+    with torch.no_grad():
+        for table in {id(table): table for table in tables}.values():
+            table[pad] = 0.0
+            table.register_post_accumulate_grad_hook(clear)  # pyright: ignore[reportUnknownMemberType]

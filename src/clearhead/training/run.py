@@ -1,0 +1,178 @@
+"""The folder of a run.
+
+    config.yaml       all settings, for people
+    run.json          the same and what the data was, for the next process of the run
+    metrics.jsonl     the log
+    checkpoints/      a few of the last, and the best
+
+A folder that holds a run is gone on with, if nothing changed that the run depends on.
+"""
+
+import json
+import os
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+import clearhead
+from clearhead.config.checks import short
+from clearhead.errors import TextError, TrainingError, WeightsError
+from clearhead.text.files import replacing
+from clearhead.training.safe_folder import sweep
+from clearhead.training.settings_file import write_yaml
+from clearhead.weights.strict_json import read_object
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing keeps two processes out of one folder
+    fcntl = None
+
+CONFIG = "config.yaml"
+RUN = "run.json"
+METRICS = "metrics.jsonl"
+CHECKPOINTS = "checkpoints"
+LOCK = ".lock"
+_MAX_RUN_BYTES = 16 * 2**20
+_MOST_SHOWN = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFolder:
+    """A run's place on the disk.
+
+    Attributes:
+        path: The folder.
+        is_new: Whether this process began the run.
+        n_threads: Threads of the run; sums are added up in another order with another number.
+    """
+
+    path: Path
+    is_new: bool
+    n_threads: int
+
+    @property
+    def metrics(self) -> Path:
+        """The log."""
+        return self.path / METRICS
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints."""
+        return self.path / CHECKPOINTS
+
+
+@contextmanager
+def open_run(
+    path: Path,
+    *,
+    config: Mapping[str, Any],
+    data: Mapping[str, Any],
+    say: Callable[[str], None] = lambda _: None,
+) -> Generator[RunFolder]:
+    """A run's folder, new or gone on with, that no other process can open meanwhile.
+
+    Args:
+        path: The folder.
+        config: All settings that the run depends on, as plain data.
+        data: What tells its data from other data: names, sizes, digests.
+        say: Told what a user should know.
+
+    Raises:
+        TrainingError: The folder holds something else, a run with other settings or data, or a run that is
+            being trained by another process; or it cannot be written.
+    """
+    with ExitStack() as stack:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            _take(stack.enter_context((path / LOCK).open("a", encoding="utf-8")), path)
+            sweep(path)
+            wanted: dict[str, Any] = json.loads(json.dumps({"config": config, "data": data}))
+            run = _resume(path, wanted, say) if (path / RUN).exists() else _begin(path, wanted)
+        except (TextError, WeightsError) as error:
+            raise TrainingError("the run's folder cannot be used", got=error.got, advice=error.advice) from None
+        except OSError as error:
+            raise TrainingError("the run's folder cannot be used", got=f"{path}: {error.strerror or error}") from None
+        yield run
+
+
+def _take(lock: TextIOWrapper, path: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise TrainingError(
+            "another process trains in this folder", got=path, advice="wait for it, stop it, or use another folder"
+        ) from None
+
+
+def _begin(path: Path, wanted: Mapping[str, Any]) -> RunFolder:
+    foreign = [name for name in (METRICS, CHECKPOINTS) if (path / name).exists()]
+    if foreign:
+        raise TrainingError(
+            "a folder with parts of a run and nothing that says which",
+            got=f"{path} has {' and '.join(foreign)} but no {RUN}",
+            advice="another folder",
+        )
+    n_threads = torch.get_num_threads()
+    content = {
+        "format": 1,
+        "clearhead": clearhead.__version__,
+        "torch": torch.__version__,
+        "threads": n_threads,
+        **wanted,
+    }
+    write_yaml(path / CONFIG, wanted["config"])
+    with replacing(path / RUN) as stream:  # the last: with it, the run has begun
+        stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode("utf-8") + b"\n")
+    return RunFolder(path=path, is_new=True, n_threads=n_threads)
+
+
+def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -> RunFolder:
+    found = read_object(path / RUN, limit=_MAX_RUN_BYTES)
+    changes = differences(found.get("config"), wanted["config"], "") + differences(
+        found.get("data"), wanted["data"], "data"
+    )
+    if changes:
+        more = f" and {len(changes) - _MOST_SHOWN} more" if len(changes) > _MOST_SHOWN else ""
+        raise TrainingError(
+            "the run in this folder was begun with other settings or data",
+            got="; ".join(changes[:_MOST_SHOWN]) + more,
+            expected=f"what {path / CONFIG} says, and the same files",
+            advice="the settings of before to go on with it, or another folder for a new run",
+        )
+    if found.get("torch") != torch.__version__:
+        say(f"begun with torch {found.get('torch')}, now {torch.__version__}: results may differ in the last digits")
+    n_threads = found.get("threads")
+    if type(n_threads) is not int or not 1 <= n_threads <= 4096:
+        raise TrainingError("a run file that is damaged", got=f"threads={short(n_threads)} in {path / RUN}")
+    if n_threads > (os.cpu_count() or 1):
+        say(f"begun with {n_threads} threads, more than this machine has: slower, but the same numbers")
+    return RunFolder(path=path, is_new=False, n_threads=n_threads)
+
+
+def differences(before: object, now: object, name: str) -> list[str]:
+    """What differs between two pieces of plain data, each as `key: before -> now`."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        first, second = cast("dict[str, object]", before), cast("dict[str, object]", now)
+        keys = [*first, *(key for key in second if key not in first)]
+        inner = [differences(first.get(key), second.get(key), f"{name}.{key}".lstrip(".")) for key in keys]
+        return [line for lines in inner for line in lines]
+    return [] if before == now else [f"{name}: {short(cast(object, before))} -> {short(now)}"]
+
+
+@contextmanager
+def threads(n_threads: int) -> Generator[None]:
+    """Lets torch compute with so many threads until the block ends."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads)
+    try:
+        yield
+    finally:
+        with suppress(RuntimeError):
+            torch.set_num_threads(before)

@@ -1,0 +1,138 @@
+"""One step: batches to gradients to weights."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clearhead.errors import TrainingError
+from clearhead.models import Network
+from clearhead.training.flops import cost_of
+from clearhead.training.objective import Batch, Objective, to_device
+from clearhead.training.optimiser import clip, make_optimiser, set_rate
+from clearhead.training.schedule import rate_at
+from clearhead.training.seeds import seed_step
+from clearhead.training.settings import TrainSettings
+from clearhead.training.world import World
+
+LARGEST_LOSS = 1000.0
+"""A mean loss beyond this is a model that went astray, though its numbers are still finite."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepResult:
+    """What a step saw.
+
+    Attributes:
+        loss_sum: The summed loss, before the step.
+        count: What it is summed over.
+        n_correct: How many answers were right.
+        n_tokens: Real tokens.
+        flops: Operations that went into the model.
+        gradient_norm: The length of the gradient, before it was clipped.
+        lr: The learning rate.
+    """
+
+    loss_sum: float
+    count: int
+    n_correct: int
+    n_tokens: int
+    flops: float
+    gradient_norm: float
+    lr: float
+
+
+class Stepper:
+    """Makes steps; the same step of the same batches and weights is the same to the bit.
+
+    Args:
+        network: What learns.
+        objective: What is asked of it.
+        settings: How.
+        world: Which process this is.
+    """
+
+    def __init__(self, *, network: Network[Any], objective: Objective, settings: TrainSettings, world: World) -> None:
+        self.network = network
+        self.objective = objective
+        self.settings = settings
+        self.world = world
+        self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
+        self._cost = cost_of(network)
+        self._device = next(network.parameters()).device
+
+    def step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
+        """Makes one step.
+
+        Args:
+            number: The number of the step, from 1.
+            batches: What it sees.
+            n_steps: Steps of the run, where that is known.
+
+        Raises:
+            TrainingError: The loss or the gradient is no finite number; the weights are those from before.
+        """
+        # 1. Random numbers that depend on the step alone.
+        seed_step(self.settings.seed, step=number, rank=self.world.rank)
+        self.network.train()
+        prepared = [self.objective.prepare(batch) for batch in batches]
+        count = sum(self.objective.count(batch) for batch in prepared)
+        total = max(1.0, self.world.sum(float(count)))
+
+        # 2. The gradient of the mean over everything that the step asks.
+        self.optimiser.zero_grad(set_to_none=True)
+        loss_sum, n_correct = 0.0, 0
+        for batch in prepared:
+            loss, n_right = self._backward(batch, total)
+            loss_sum, n_correct = loss_sum + loss, n_correct + n_right
+
+        # 3. A step along it, unless it leads nowhere.
+        gradient_norm = clip(self.network.parameters(), longest=self.settings.optimiser.clip_norm)
+        _check(number, loss_sum / total, gradient_norm, self.settings.lr)
+        lr = self.settings.lr * rate_at(number, schedule=self.settings.schedule, n_steps=n_steps)
+        set_rate(self.optimiser, lr)
+        self.optimiser.step()
+
+        tokens = [self.objective.n_tokens(batch) for batch in prepared]
+        return StepResult(
+            loss_sum=loss_sum,
+            count=count,
+            n_correct=n_correct,
+            n_tokens=sum(map(sum, tokens)),
+            flops=sum(map(self._flops, prepared, tokens)),
+            gradient_norm=gradient_norm,
+            lr=lr,
+        )
+
+    def _backward(self, batch: Batch, total: float) -> tuple[float, int]:
+        with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._device.type != "cpu"):
+            parts = self.objective(self.network, to_device(batch, self._device))
+        torch.autograd.backward(parts.loss_sum / total)
+        return float(parts.loss_sum.detach()), 0 if parts.n_correct is None else int(parts.n_correct)
+
+    def _flops(self, batch: Batch, tokens: tuple[int, int]) -> float:
+        n_rows = len(next(iter(batch.values())))
+        return self._cost.flops(n_source=tokens[0], n_target=tokens[1], n_rows=n_rows)
+
+
+def _check(step: int, loss: float, gradient_norm: float, lr: float) -> None:
+    if not math.isfinite(loss) or loss > LARGEST_LOSS or not math.isfinite(gradient_norm):
+        raise diverged(step, f"a loss of {loss:.4g} and a gradient of length {gradient_norm:.4g}", lr)
+
+
+def diverged(step: int, got: str, lr: float) -> TrainingError:
+    """What to say of a training that left all sense."""
+    return TrainingError(
+        f"the training diverged at step {step}",
+        got=got,
+        expected="finite numbers; the last checkpoint holds the weights from before",
+        advice=f"a new run with a lower learning rate (train.lr={lr / 3:.2g}), or a longer warm-up",
+    )
+
+
+def all_finite(tensors: Sequence[Tensor]) -> bool:
+    """Whether no tensor holds NaN or infinity."""
+    return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)

@@ -1,0 +1,188 @@
+"""The whole way: from files to a finished folder."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from clearhead.config import to_dict
+from clearhead.data import Source, Task, fingerprint
+from clearhead.errors import TrainingError
+from clearhead.models import Network
+from clearhead.tasks.loaded import Loaded
+from clearhead.text.files import replacing
+from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
+from clearhead.training.evaluate import LossEvaluation
+from clearhead.training.export import export
+from clearhead.training.job import Job
+from clearhead.training.loop import Trainer
+from clearhead.training.materials import Materials, make_materials
+from clearhead.training.metrics import MetricsLog
+from clearhead.training.networks import make_network
+from clearhead.training.objective import LanguageModelObjective, Objective, TranslateObjective
+from clearhead.training.outcome import Outcome
+from clearhead.training.progress import Progress
+from clearhead.training.run import RunFolder, open_run
+from clearhead.training.world import World
+from clearhead.training.written_evaluation import Sample, WrittenEvaluation
+
+DATA = "data"
+SAMPLES = "samples.jsonl"
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """What a training job came to.
+
+    Attributes:
+        outcome: How the run ended.
+        network: With its best weights, where the run ended.
+        materials: What it worked on.
+        folder: The folder that opens everywhere; None where the run goes on later, or no layout has a place for it.
+    """
+
+    outcome: Outcome
+    network: Network[Any]
+    materials: Materials
+    folder: Path | None
+
+
+def train(
+    job: Job,
+    *,
+    sources: Sequence[Source],
+    validation: Sequence[Source] = (),
+    folder: Path,
+    progress: Progress | None = None,
+    world: World | None = None,
+) -> Finished:
+    """Trains a model, or goes on with the run that the folder holds.
+
+    Args:
+        job: What, and how.
+        sources: Where the data is.
+        validation: Files to measure by; a part of the data is held out where there are none.
+        folder: Where the run lives, and where the model will be.
+        progress: Told how it goes.
+        world: Which process this is.
+
+    Raises:
+        ClearheadError: Data that cannot be read, settings that do not fit, a run that was begun with others, a
+            training that diverged.
+    """
+    progress, world = progress or Progress(), world or World()
+    data = {"train": [fingerprint(each) for each in sources], "validation": [fingerprint(each) for each in validation]}
+    with open_run(folder, config=to_dict(job), data=data, say=progress.say) as run:
+        start = None if job.model.start is None else Loaded.open(job.model.start)
+        materials = make_materials(
+            job,
+            sources=sources,
+            validation=validation,
+            folder=folder / DATA,
+            start=start,
+            say=progress.say,
+            world=world,
+        )
+        progress.say(_account(materials))
+        network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
+        progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
+        outcome = _trainer(job, materials, network, run, progress=progress, world=world).run()
+        written = None
+        if outcome.interrupted_by is None:
+            written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
+            _summarise(folder, job, outcome, network, materials)
+    return Finished(outcome=outcome, network=network, materials=materials, folder=written)
+
+
+def _trainer(
+    job: Job, materials: Materials, network: Network[Any], run: RunFolder, *, progress: Progress, world: World
+) -> Trainer:
+    samples = MetricsLog(path=run.path / SAMPLES)
+    trainer: list[Trainer] = []
+
+    def keep(found: list[Sample]) -> None:
+        step = trainer[0].state.step
+        samples.cut(step - 1)
+        for sample in found:
+            samples.append({"step": step, **asdict(sample)})
+
+    loss = LossEvaluation(objective=_objective(job, materials, smoothing=0.0), batches=materials.validation.once)
+    evaluate = WrittenEvaluation(
+        loss=loss, job=job, prepared=materials.prepared, tokenizer=materials.tokenizer, keep=keep
+    )
+    trainer.append(
+        Trainer(
+            network=network,
+            objective=_objective(job, materials, smoothing=job.train.label_smoothing),
+            feed=materials.train,
+            settings=job.train,
+            run=run,
+            evaluate=evaluate,
+            progress=progress,
+            world=world,
+        )
+    )
+    return trainer[0]
+
+
+def _objective(job: Job, materials: Materials, *, smoothing: float) -> Objective:
+    special = materials.tokenizer.special
+    match job.task:
+        case Task.TRANSLATE:
+            assert special.pad is not None
+            return TranslateObjective(decoder_start=special.pad, smoothing=smoothing)
+        case Task.LANGUAGE_MODEL:
+            return LanguageModelObjective(smoothing=smoothing)
+        case Task.MASKED_LANGUAGE_MODEL:
+            if special.mask is None:
+                raise TrainingError("a tokenizer without a mask", expected="a piece such as [MASK]")
+            ids = (special.pad, special.unknown, special.start, special.end, special.mask)
+            return MaskedLanguageModelObjective(
+                mask_id=special.mask,
+                vocab_size=materials.tokenizer.vocab_size,
+                special_ids=tuple(index for index in ids if index is not None),
+                share=job.train.mask_share,
+            )
+        case Task.CLASSIFY:
+            return ClassifyObjective(smoothing=smoothing)
+        case Task.SIMILARITY:
+            return SimilarityObjective(temperature=job.train.temperature, score_range=_score_range(materials))
+
+
+def _score_range(materials: Materials) -> tuple[float, float]:
+    store = materials.prepared.train
+    if not store.has("score"):
+        return (0.0, 1.0)
+    scores = store.values("score")
+    return float(scores.min()), float(scores.max())
+
+
+def _account(materials: Materials) -> str:
+    prepared = materials.prepared
+    lines = [
+        str(prepared.report),
+        f"{len(prepared.train):,} examples to learn from, {len(prepared.validation):,} to measure by",
+        f"{materials.tokenizer.vocab_size:,} pieces; {materials.padding:.1%} of the batches is padding",
+    ]
+    return "\n".join(lines)
+
+
+def _summarise(folder: Path, job: Job, outcome: Outcome, network: Network[Any], materials: Materials) -> None:
+    """Writes what a report or a model card needs to know."""
+    content = {
+        "task": str(job.task),
+        "status": str(outcome.status),
+        "steps": outcome.step,
+        "seconds": round(outcome.elapsed, 1),
+        "best_step": outcome.best_step,
+        "metrics": dict(outcome.metrics),
+        "parameters": network.n_parameters,
+        "vocabulary": materials.tokenizer.vocab_size,
+        "examples": {"train": len(materials.prepared.train), "validation": len(materials.prepared.validation)},
+        "padding": materials.padding,
+        "cleaning": materials.prepared.report.to_dict(),
+    }
+    with replacing(folder / SUMMARY) as stream:
+        stream.write(json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")

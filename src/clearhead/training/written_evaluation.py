@@ -1,0 +1,115 @@
+"""What a network writes, beside what it should have written: samples, BLEU and chrF, on the way."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from clearhead.data import Prepared, Task
+from clearhead.decoding import DecodingSettings
+from clearhead.engine import Engine, Request
+from clearhead.models import DecoderOnly, EncoderDecoder, Network, Recurrent
+from clearhead.text import Tokenizer
+from clearhead.training.evaluate import Evaluate
+from clearhead.training.job import Job
+from clearhead.training.scores import translation_scores
+
+_PROMPT_TOKENS = 8
+_SAMPLE_TOKENS = 60
+_LONGER = 2
+_FEW = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One output: what was read, what was written, and what was expected, where that is known."""
+
+    source: str
+    output: str
+    expected: str | None = None
+
+
+class WrittenEvaluation:
+    """Adds what a network writes to what another evaluation measures.
+
+    Args:
+        loss: The other evaluation.
+        job: What is trained.
+        prepared: Its data.
+        tokenizer: What reads and writes it.
+        keep: Takes the samples of every evaluation.
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: Evaluate,
+        job: Job,
+        prepared: Prepared,
+        tokenizer: Tokenizer,
+        keep: Callable[[list[Sample]], None],
+    ) -> None:
+        self._loss = loss
+        self._job = job
+        self._prepared = prepared
+        self._tokenizer = tokenizer
+        self._keep = keep
+
+    def __call__(self, network: Network[Any]) -> Mapping[str, float]:
+        """The loss and, for translators, BLEU and chrF."""
+        metrics = dict(self._loss(network))
+        match network:
+            case EncoderDecoder() | Recurrent():
+                return metrics | self._translated(network)
+            case DecoderOnly():
+                self._completed(network)
+                return metrics
+            case _:
+                return metrics
+
+    def _translated(self, network: EncoderDecoder | Recurrent) -> dict[str, float]:
+        store, settings = self._prepared.validation, self._job.evaluation
+        n = min(len(store), settings.sentences)
+        if n == 0:
+            return {}
+        tokenizer, target = self._tokenizer, self._tokenizer.target
+        pad, end = tokenizer.special.pad, target.special.end
+        assert pad is not None and end is not None
+        engine = Engine(network=network, to_text=target.decode, start_id=pad)
+        sources = [tuple(map(int, store.ids("source", row))) for row in range(n)]
+        longest = _LONGER * max(map(len, sources)) + _FEW
+        ways = DecodingSettings(
+            beams=settings.beams, max_new_tokens=longest, end_ids=(end,), bad_words=((pad,),) if pad != end else ()
+        )
+        replies = engine.generate([Request(ids=ids, settings=ways) for ids in sources])
+        outputs = [reply.best.text for reply in replies]
+        expected = [target.decode(map(int, store.ids("target", row))) for row in range(n)]
+        shown = [
+            Sample(source=tokenizer.decode(sources[row]), output=outputs[row], expected=expected[row])
+            for row in range(min(n, settings.samples))
+        ]
+        self._keep(shown)
+        scores = translation_scores(outputs, expected)
+        return {"bleu": scores.bleu, "chrf": scores.chrf}
+
+    def _completed(self, network: DecoderOnly) -> None:
+        assert self._job.task is Task.LANGUAGE_MODEL
+        store, tokenizer = self._prepared.validation, self._tokenizer
+        n = min(len(store), self._job.evaluation.samples)
+        engine = Engine(network=network, to_text=tokenizer.decode, start_id=tokenizer.special.end)
+        stack = network.config.output_stack
+        room = (stack.position.max_length or _SAMPLE_TOKENS + _PROMPT_TOKENS) - _PROMPT_TOKENS
+        prompts = [tuple(map(int, store.ids("text", row)[:_PROMPT_TOKENS])) for row in range(n)]
+        ways = DecodingSettings(
+            sample=True,
+            temperature=0.8,
+            seed=0,
+            max_new_tokens=max(1, min(_SAMPLE_TOKENS, room)),
+            end_ids=network.config.tokens.end,
+        )
+        replies = engine.generate([Request(ids=prompt, settings=ways) for prompt in prompts if prompt])
+        self._keep(
+            [
+                Sample(source=tokenizer.decode(prompt), output=reply.best.text)
+                for prompt, reply in zip((prompt for prompt in prompts if prompt), replies, strict=True)
+            ]
+        )

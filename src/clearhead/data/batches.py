@@ -1,0 +1,179 @@
+"""Batches of records of like length, in an order that the seed and the epoch decide.
+
+Takes: a token store, a budget of tokens, a seed.
+Gives: the rows of one batch after another, without end, from any place on.
+Uses:  config, errors, data.{cursor,packing,store}; numpy.
+Never: a state beside the Cursor; the same seed and epoch always make the same plan.
+
+    draw     every record as often as its source's weight says
+    sort     so that neighbours are of like length; equals by chance
+    cut      as many records as fit: rows × (longest source + longest target) <= max_tokens
+    deal     one batch for each process makes a step; chance orders the steps
+
+Where the batches do not go up into the number of processes, the largest are halved until they do, so that every process
+has one at every step and none is left out or seen twice. Where none can be halved, the last processes of one step get
+an empty batch.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearhead.config.checks import require_positive, require_size
+from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.packing import best_strip, cut, padded_tokens, sort_keys
+from clearhead.data.store import TokenStore
+from clearhead.errors import ConfigError, TextError
+
+__all__ = ["Batches", "Plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The batches of one epoch.
+
+    Attributes:
+        rows: The records of all batches in one run.
+        starts: Where each batch begins in it, and where the last one ends.
+        steps: The batch of each process at each step; -1 for an empty one.
+    """
+
+    rows: NDArray[Any]
+    starts: NDArray[np.int64]
+    steps: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def batch(self, step: int, rank: int = 0) -> NDArray[Any]:
+        """The rows of one process's batch."""
+        number = int(self.steps[step, rank])
+        return self.rows[:0] if number < 0 else self.rows[self.starts[number] : self.starts[number + 1]]
+
+
+class Batches:
+    """An endless stream of batches.
+
+    Args:
+        store: The records.
+        max_tokens: The most tokens that one process's batch may have, padding included, over all fields. A single
+            record that is longer is a batch of its own.
+        seed: What orders them.
+        weights: How often an epoch draws the records of each origin; every record once where this is None.
+        rank: Which process this is.
+        n_ranks: Of how many.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: TokenStore,
+        max_tokens: int,
+        seed: int,
+        weights: Sequence[int | float] | None = None,
+        rank: int = 0,
+        n_ranks: int = 1,
+    ) -> None:
+        require_size("max_tokens", max_tokens)
+        check_place(seed=seed, rank=rank, n_ranks=n_ranks)
+        if len(store) == 0:
+            raise TextError("a token store without records", got=store.folder)
+        if weights is not None:
+            _check_weights(store, weights)
+        self.store = store
+        self.max_tokens = max_tokens
+        self.seed = seed
+        self.rank = rank
+        self.n_ranks = n_ranks
+        self._weights = weights if weights is not None and set(weights) != {1.0} else None
+        self._lengths = [store.lengths(name) for name in store.fields]
+        self._strip = best_strip(self._lengths, max_tokens=max_tokens)
+        self._last: tuple[int, Plan] | None = None
+
+    def plan(self, epoch: int) -> Plan:
+        """The batches of an epoch, worked out anew unless they are those of the last call."""
+        if self._last is None or self._last[0] != epoch:
+            self._last = None  # two plans at once would be twice the memory
+            rows = self._sorted(self._drawn(epoch), epoch)
+            starts = _dealt(cut(self._lengths_of(rows), max_tokens=self.max_tokens), self.n_ranks)
+            self._last = (epoch, Plan(rows=rows, starts=starts, steps=self._steps(len(starts) - 1, epoch)))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[tuple[Cursor, NDArray[Any]]]:
+        return self.from_cursor(START)
+
+    def from_cursor(self, cursor: Cursor) -> Iterator[tuple[Cursor, NDArray[Any]]]:
+        """The rows of each batch from a place on, each with the place to go on at after it."""
+        epoch, step = cursor.epoch, cursor.batch
+        if step > len(self.plan(epoch)):
+            raise ConfigError("a place beyond the epoch", got=step, expected=f"at most {len(self.plan(epoch))} batches")
+        while True:
+            plan = self.plan(epoch)
+            for place in range(step, len(plan)):
+                done = place + 1 == len(plan)
+                after = Cursor(epoch=epoch + 1, batch=0) if done else Cursor(epoch=epoch, batch=place + 1)
+                yield after, plan.batch(place, self.rank)
+            epoch, step = epoch + 1, 0
+
+    def one_epoch(self, epoch: int = 0) -> Iterator[NDArray[Any]]:
+        """The rows of each batch of one epoch, and then an end: for evaluation."""
+        plan = self.plan(epoch)
+        return (plan.batch(place, self.rank) for place in range(len(plan)))
+
+    def steps_per_epoch(self, epoch: int = 0) -> int:
+        """How many batches each process has in an epoch."""
+        return len(self.plan(epoch))
+
+    def padding_share(self, epoch: int = 0) -> float:
+        """The part of an epoch's tokens, over all processes, that is padding."""
+        plan = self.plan(epoch)
+        lengths = self._lengths_of(plan.rows)
+        padded = padded_tokens(lengths, plan.starts)
+        return 1 - sum(int(each.sum(dtype=np.int64)) for each in lengths) / padded if padded else 0.0
+
+    def _drawn(self, epoch: int) -> NDArray[Any]:
+        """Every record as often as it is drawn; what is left of a weight beyond whole numbers is its chance."""
+        rows = np.arange(len(self.store), dtype=np.int32 if len(self.store) < 2**31 else np.int64)
+        if self._weights is None:
+            return rows
+        weights = np.asarray(self._weights)[self.store.values("origin")]
+        whole = np.floor(weights)
+        dice = (chance(len(rows), seed=self.seed, stream=epoch, step=1) >> np.uint64(11)) * 2.0**-53
+        drawn = np.repeat(rows, whole.astype(np.int64) + (dice < weights - whole))
+        return drawn if len(drawn) else rows
+
+    def _sorted(self, rows: NDArray[Any], epoch: int) -> NDArray[Any]:
+        noise = chance(len(rows), seed=self.seed, stream=epoch, step=2)
+        keys = sort_keys(self._lengths_of(rows), strip=self._strip, noise=noise)
+        return rows[np.argsort(keys, kind="stable")]
+
+    def _lengths_of(self, rows: NDArray[Any]) -> list[NDArray[np.int32]]:
+        return [lengths[rows] for lengths in self._lengths]
+
+    def _steps(self, n_batches: int, epoch: int) -> NDArray[np.int64]:
+        n_steps = -(-n_batches // self.n_ranks)
+        steps = np.full(n_steps * self.n_ranks, -1)
+        steps[:n_batches] = np.arange(n_batches)
+        order = np.argsort(chance(n_steps, seed=self.seed, stream=epoch, step=3), kind="stable")
+        return steps.reshape(n_steps, self.n_ranks)[order]
+
+
+def _dealt(starts: NDArray[np.int64], n_ranks: int) -> NDArray[np.int64]:
+    """The same batches, the largest halved until they can be dealt evenly or none can be halved."""
+    while (len(starts) - 1) % n_ranks and (sizes := np.diff(starts)).max() > 1:
+        largest = int(sizes.argmax())
+        starts = np.insert(starts, largest + 1, starts[largest] + sizes[largest] // 2)
+    return starts
+
+
+def _check_weights(store: TokenStore, weights: Sequence[int | float]) -> None:
+    for weight in weights:
+        require_positive("weight", weight)
+    if not store.has("origin"):
+        raise ConfigError("weights for records that do not say where they are from", got=store.folder)
+    n_origins = int(store.values("origin").max()) + 1
+    if n_origins > len(weights):
+        raise ConfigError("too few weights", got=len(weights), expected=f"one for each of {n_origins} sources")

@@ -1,0 +1,106 @@
+"""Windows of running text, for language models.
+
+Takes: a token store whose records follow one another.
+Gives: batches of windows at random places, without end, from any place on; or all windows once, in order.
+Uses:  config, errors, data.{cursor,store}; numpy.
+Never: a state beside the Cursor; where a window starts depends on the seed, its step and its row alone.
+
+A window is one longer than what the model reads: each id but the last is read, each but the first is to be foretold.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Int64
+from numpy.typing import NDArray
+
+from clearhead.config.checks import require_size
+from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.store import TokenStore
+from clearhead.errors import TextError
+
+__all__ = ["Windows"]
+
+_STREAM = 2**63
+"""Apart from the numbers of epochs, so that no other part draws the same chance."""
+
+
+class Windows:
+    """An endless stream of batches of windows.
+
+    Args:
+        store: Records, each ended by its own end id, read as one long text.
+        length: How many ids the model reads at once.
+        n_rows: Windows in one process's batch.
+        seed: What places them.
+        field: Whose ids.
+        rank: Which process this is.
+        n_ranks: Of how many.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: TokenStore,
+        length: int,
+        n_rows: int,
+        seed: int,
+        field: str = "text",
+        rank: int = 0,
+        n_ranks: int = 1,
+    ) -> None:
+        require_size("length", length)
+        require_size("n_rows", n_rows)
+        check_place(seed=seed, rank=rank, n_ranks=n_ranks)
+        self.store = store
+        self.length = length
+        self.n_rows = n_rows
+        self.seed = seed
+        self.rank = rank
+        self.n_ranks = n_ranks
+        self._stream = store.stream(field)
+        if len(self._stream) <= length:
+            raise TextError(
+                "a text that is shorter than one window",
+                got=f"{store.folder}: {len(self._stream)} tokens",
+                expected=f"at least {length + 1}",
+                advice="more text, or a shorter length",
+            )
+
+    def __iter__(self) -> Iterator[tuple[Cursor, Int64[np.ndarray, "B T"]]]:
+        return self.from_cursor(START)
+
+    def from_cursor(self, cursor: Cursor) -> Iterator[tuple[Cursor, Int64[np.ndarray, "B T"]]]:
+        """The windows of each batch from a place on, each with the place to go on at after it."""
+        per_epoch = self.steps_per_epoch()
+        step = cursor.epoch * per_epoch + cursor.batch
+        while True:
+            step += 1
+            yield Cursor(epoch=step // per_epoch, batch=step % per_epoch), self.batch(step - 1)
+
+    def batch(self, step: int) -> Int64[np.ndarray, "B T"]:
+        """The windows of this process at a step, counted through all epochs."""
+        dice = chance(self.n_rows * self.n_ranks, seed=self.seed, stream=_STREAM, step=step)
+        mine = dice[self.rank * self.n_rows : (self.rank + 1) * self.n_rows]
+        starts = (mine % np.uint64(len(self._stream) - self.length)).astype(np.int64)
+        return self._take(starts, self.length + 1)
+
+    def sequential(self) -> Iterator[Int64[np.ndarray, "B T"]]:
+        """All windows once and in order, so that every id but the very first is foretold once: for evaluation.
+
+        The last batch is one window, shorter than the others, where the text does not divide evenly.
+        """
+        n_foretold = len(self._stream) - 1
+        n_whole = n_foretold // self.length
+        for first in range(0, n_whole, self.n_rows):
+            places = np.arange(first, min(first + self.n_rows, n_whole), dtype=np.int64)
+            yield self._take(places * self.length, self.length + 1)
+        if rest := n_foretold % self.length:
+            yield self._take(np.array([n_whole * self.length], np.int64), rest + 1)
+
+    def steps_per_epoch(self) -> int:
+        """How many batches each process has until as many ids were read as there are."""
+        return max(1, (len(self._stream) - 1) // (self.length * self.n_rows * self.n_ranks))
+
+    def _take(self, starts: NDArray[np.int64], width: int) -> Int64[np.ndarray, "B T"]:
+        return self._stream[starts[:, None] + np.arange(width)].astype(np.int64)

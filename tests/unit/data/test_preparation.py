@@ -1,0 +1,218 @@
+"""From files to stores: everything arrives, on one side only, and is accounted for."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clearhead.config import from_dict, to_dict
+from clearhead.data import (
+    Batches,
+    CleaningRules,
+    Prepared,
+    Recipe,
+    Source,
+    Split,
+    Task,
+    TokenStore,
+    Windows,
+    cleaned_records,
+    make_tokenizer,
+    open_prepared,
+    prepare,
+)
+from clearhead.data.hashes import normal_form
+from clearhead.errors import ConfigError, TextError
+from clearhead.text import Tokenizer
+
+TRANSLATE = Recipe(task=Task.TRANSLATE, split=Split(least=10))
+
+
+def write(path: Path, lines: Iterable[str]) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def run(
+    sources: Sequence[Source], folder: Path, recipe: Recipe, *, vocab_size: int = 400, **settings: object
+) -> tuple[Prepared, Tokenizer]:
+    tokenizer = make_tokenizer(cleaned_records(sources, recipe), task=recipe.task, vocab_size=vocab_size)
+    return prepare(sources, folder=folder, tokenizer=tokenizer, recipe=recipe, **settings), tokenizer
+
+
+def texts(store: TokenStore, field: str, tokenizer: Tokenizer) -> list[str]:
+    return [tokenizer.decode(store.ids(field, row)) for row in range(len(store))]
+
+
+def translations(path: Path, n: int = 300) -> Source:
+    return Source(
+        paths=(write(path, (f"Sentence {number % (n // 3)}.\tPhrase {number}." for number in range(n))),),
+        task=Task.TRANSLATE,
+    )
+
+
+def test_every_pair_arrives_and_no_source_is_on_both_sides(tmp_path: Path) -> None:
+    prepared, tokenizer = run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE)
+    sides = [prepared.train, prepared.validation]
+    sources = [{normal_form(text) for text in texts(side, "source", tokenizer)} for side in sides]
+    assert sources[0] & sources[1] == set()
+    assert sorted(texts(sides[0], "target", tokenizer) + texts(sides[1], "target", tokenizer)) == sorted(
+        f"Phrase {number}." for number in range(300)
+    )
+    assert len(sources[1]) == 10
+    assert prepared.report.kept == 300
+
+
+def test_it_can_be_opened_again(tmp_path: Path) -> None:
+    prepared, _ = run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE)
+    again = open_prepared(tmp_path / "data")
+    assert again.report.to_dict() == prepared.report.to_dict()
+    assert (again.task, again.weights, again.share) == (prepared.task, prepared.weights, prepared.share)
+    assert again.fingerprints == prepared.fingerprints
+    assert len(again.train) == len(prepared.train)
+
+
+def test_the_same_files_give_the_same_stores(tmp_path: Path) -> None:
+    source = translations(tmp_path / "a.tsv")
+    for name in ("one", "other"):
+        run([source], tmp_path / name, TRANSLATE)
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / "other" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_validation_files_are_kept_out_of_training(tmp_path: Path) -> None:
+    held = Source(paths=(write(tmp_path / "b.tsv", ["sentence 5\tAutre.", "New.\tNeuf."]),), task=Task.TRANSLATE)
+    prepared, tokenizer = run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE, validation=[held])
+    assert texts(prepared.validation, "source", tokenizer) == ["sentence 5", "New."]
+    assert "Sentence 5." not in texts(prepared.train, "source", tokenizer)
+    assert len(prepared.train) == 297
+    assert prepared.report.dropped["also in the validation files"] == 3
+
+
+def test_pairs_with_too_many_tokens_are_counted(tmp_path: Path) -> None:
+    lines = [*(f"Line {number}.\tZeile {number}." for number in range(50)), "a b c d e f g h i j\tk l m n o p q r s t"]
+    source = Source(paths=(write(tmp_path / "a.tsv", lines),), task=Task.TRANSLATE)
+    prepared, _ = run([source], tmp_path / "data", Recipe(task=Task.TRANSLATE, max_length=10))
+    assert dict(prepared.report.dropped) == {"too many tokens": 1}
+    assert prepared.report.kept == len(prepared.train) + len(prepared.validation) == 50
+
+
+def test_several_languages_with_weights(tmp_path: Path) -> None:
+    sources = [
+        Source(
+            paths=(write(tmp_path / f"{tag}.tsv", (f"Line {number}.\t{word} {number}." for number in range(100))),),
+            task=Task.TRANSLATE,
+            tag=tag,
+            weight=weight,
+        )
+        for tag, word, weight in (("fr", "Ligne", 1.0), ("de", "Zeile", 3.0))
+    ]
+    prepared, tokenizer = run(sources, tmp_path / "data", TRANSLATE)
+    assert prepared.tags == ("de", "fr")
+    for row in range(len(prepared.train)):
+        tag = tokenizer.piece_of(int(prepared.train.ids("source", row)[0]))
+        assert tag == (">>fr<<", ">>de<<")[int(prepared.train.values("origin")[row])]
+    drawn = np.concatenate(
+        list(Batches(store=prepared.train, max_tokens=200, seed=0, weights=prepared.weights).one_epoch())
+    )
+    assert len(drawn) == 2 * len(prepared.train)
+    # The same sentence in both languages is on the same side.
+    held = [
+        text.removeprefix(">>fr<<").removeprefix(">>de<<") for text in texts(prepared.validation, "source", tokenizer)
+    ]
+    assert sorted(held[: len(held) // 2]) == sorted(held[len(held) // 2 :])
+
+
+def test_classes_are_numbered_in_order(tmp_path: Path) -> None:
+    lines = [f"Text number {number}\t{('10', '9')[number % 2]}" for number in range(40)]
+    source = Source(paths=(write(tmp_path / "a.tsv", lines),), task=Task.CLASSIFY)
+    prepared, tokenizer = run([source], tmp_path / "data", Recipe(task=Task.CLASSIFY))
+    assert prepared.labels == ("9", "10")
+    for row, text in enumerate(texts(prepared.train, "text", tokenizer)):
+        assert prepared.train.values("label")[row] == 1 - int(text.split()[-1]) % 2
+
+
+def test_scores_and_a_teacher(tmp_path: Path) -> None:
+    lines = [f"A cat {number}\tA dog {number}\t{number / 10}" for number in range(40)]
+    source = Source(paths=(write(tmp_path / "a.tsv", lines),), task=Task.SIMILARITY)
+
+    def teacher(sentences: Sequence[str]) -> np.ndarray:
+        return np.array([[len(text), text.count("c"), 0.5] for text in sentences], np.float32)
+
+    prepared, tokenizer = run([source], tmp_path / "data", Recipe(task=Task.SIMILARITY), teacher=teacher)
+    sentences = texts(prepared.train, "source", tokenizer)
+    assert (prepared.train.values("teacher") == teacher(sentences)).all()
+    assert prepared.train.values("score").tolist() == pytest.approx([int(text.split()[-1]) / 10 for text in sentences])
+
+
+def test_a_document_is_whole_but_for_what_is_held_out(tmp_path: Path) -> None:
+    content = "\n".join(f"Line {number} of a long text that goes on and on." for number in range(3000))
+    source = Source(paths=(write(tmp_path / "a.txt", [content]),), task=Task.LANGUAGE_MODEL, document=True)
+    recipe = Recipe(task=Task.LANGUAGE_MODEL, split=Split(share=0.1))
+    prepared, tokenizer = run([source], tmp_path / "data", recipe)
+    end = tokenizer.special.end
+    whole = [
+        tokenizer.decode(side.stream("text"), skip_special=False) for side in (prepared.train, prepared.validation)
+    ]
+    pieces = [piece for text in whole for piece in text.split("</s>") if piece]
+    assert sorted("".join(pieces).splitlines()) == sorted(content.splitlines())
+    assert all(piece in content + "\n" for piece in pieces)
+    assert len(pieces) < len(prepared.train)
+    assert prepared.train.stream("text")[-1] == end
+    windows = Windows(store=prepared.train, length=16, n_rows=2, seed=0)
+    assert next(iter(windows))[1].shape == (2, 17)
+
+
+def test_progress_is_told(tmp_path: Path) -> None:
+    told: list[int] = []
+    run([translations(tmp_path / "a.tsv", 1500)], tmp_path / "data", TRANSLATE, progress=told.append)
+    assert told == [1000, 1500]
+
+
+def test_a_run_that_fails_leaves_no_account(tmp_path: Path) -> None:
+    source = translations(tmp_path / "a.tsv")
+    _, tokenizer = run([source], tmp_path / "data", TRANSLATE)
+
+    def stop(_: int) -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        prepare([source], folder=tmp_path / "data", tokenizer=tokenizer, recipe=TRANSLATE, progress=stop)
+    with pytest.raises(TextError, match="without prepared data"):
+        open_prepared(tmp_path / "data")
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["train", "validation"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"task": "dance"}'])
+def test_an_account_that_cannot_be_read(tmp_path: Path, content: str) -> None:
+    run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE)
+    (tmp_path / "data/prepared.json").write_text(content)
+    with pytest.raises(TextError, match="cannot be read"):
+        open_prepared(tmp_path / "data")
+
+
+def test_a_recipe_is_data() -> None:
+    recipe = Recipe(task=Task.TRANSLATE, rules=CleaningRules(max_characters=50), split=Split(share=0.02, seed=3))
+    assert from_dict(Recipe, json.loads(json.dumps(to_dict(recipe)))) == recipe
+    with pytest.raises(ConfigError, match="max_length"):
+        Recipe(task=Task.TRANSLATE, max_length=0)
+
+
+def test_sources_must_be_for_the_task(tmp_path: Path) -> None:
+    source = translations(tmp_path / "a.tsv")
+    _, tokenizer = run([source], tmp_path / "data", TRANSLATE)
+    for sources, problem in (([], "no data"), ([source], "another task")):
+        with pytest.raises(ConfigError, match=problem):
+            prepare(sources, folder=tmp_path / "x", tokenizer=tokenizer, recipe=Recipe(task=Task.CLASSIFY))
+
+
+def test_multi30k_needs_little_padding(shared: Path, tmp_path: Path) -> None:
+    files = [tuple(shared / f"data/multi30k/val.{code}.gz" for code in ("en", "fr"))]
+    sources = [Source(paths=paths, task=Task.TRANSLATE) for paths in files]
+    prepared, _ = run(sources, tmp_path / "data", TRANSLATE, vocab_size=2000)
+    assert len(prepared.train) + len(prepared.validation) == 1014
+    batches = Batches(store=prepared.train, max_tokens=1024, seed=0)
+    assert batches.padding_share() < 0.1
+    assert json.loads((tmp_path / "data/prepared.json").read_text())["report"]["kept"] == 1014

@@ -147,7 +147,7 @@ def _look(sources: Sequence[Source], validation: Sequence[Source], recipe: Recip
 def _two_stores(
     folder: Path, *, fields: Mapping[str, int], values: Mapping[str, int]
 ) -> Generator[tuple[StoreWriter, StoreWriter], None, None]:
-    """The stores to train on and to measure by, both of which come to be, or neither."""
+    """The stores to train on and to measure by; where the block fails, what was there before stays."""
     with (
         writing(folder / TRAIN, fields=fields, values=values) as train,
         writing(folder / VALIDATION, fields=fields, values=values) as measured,
@@ -181,7 +181,7 @@ def _routed(
     pairs: Iterator[tuple[int, Record]], train: StoreWriter, measured: StoreWriter, *, share: float, seed: int
 ) -> Iterator[Routed]:
     for origin, record in pairs:
-        held_out = is_held_out(record.source, share=share, seed=seed)
+        held_out = share > 0 and is_held_out(record.source, share=share, seed=seed)
         yield Routed(record=record, origin=origin, store=measured if held_out else train)
 
 

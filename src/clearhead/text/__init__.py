@@ -1,7 +1,7 @@
 """The text room: from characters to ids and back, and the vectors that need no neural network.
 
 Takes: strings, corpora, word-vector files, the folders of published tokenizers.
-Gives: Tokenizer (trained or loaded), a scrambler, one-hot, count and TF-IDF vectors, static word vectors.
+Gives: Tokenizer (trained or loaded), sentences, passages, a scrambler, one-hot, count and TF-IDF vectors, word vectors.
 Uses:  errors; tokenizers, jinja2, scikit-learn and gensim, each imported when it is first needed.
 Never: torch, models, batches, downloads, or anything that unpickles a file.
 """
@@ -16,9 +16,13 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.text.document_vectors import one_hot as one_hot
     from clearhead.text.files import read_lines as read_lines
     from clearhead.text.kinds import TokenizerKind as TokenizerKind
+    from clearhead.text.passages import split_passages as split_passages
     from clearhead.text.published.load import has_tokenizer as has_tokenizer
     from clearhead.text.published.load import load_tokenizer as load_tokenizer
     from clearhead.text.scramble import scramble_words as scramble_words
+    from clearhead.text.sentences import Segment as Segment
+    from clearhead.text.sentences import join_segments as join_segments
+    from clearhead.text.sentences import split_sentences as split_sentences
     from clearhead.text.special import SpecialIds as SpecialIds
     from clearhead.text.special import SpecialTokens as SpecialTokens
     from clearhead.text.tokenizer import Encoding as Encoding
@@ -30,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
 _DOORS = {
     "DocumentVectors": "clearhead.text.document_vectors",
     "Encoding": "clearhead.text.tokenizer",
+    "Segment": "clearhead.text.sentences",
     "SpecialIds": "clearhead.text.special",
     "SpecialTokens": "clearhead.text.special",
     "Tokenizer": "clearhead.text.tokenizer",
@@ -37,10 +42,13 @@ _DOORS = {
     "Weighting": "clearhead.text.document_vectors",
     "WordVectors": "clearhead.text.word_vectors",
     "has_tokenizer": "clearhead.text.published.load",
+    "join_segments": "clearhead.text.sentences",
     "load_tokenizer": "clearhead.text.published.load",
     "one_hot": "clearhead.text.document_vectors",
     "read_lines": "clearhead.text.files",
     "scramble_words": "clearhead.text.scramble",
+    "split_passages": "clearhead.text.passages",
+    "split_sentences": "clearhead.text.sentences",
     "split_words": "clearhead.text.words",
     "train_tokenizer": "clearhead.text.train",
 }

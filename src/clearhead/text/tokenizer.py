@@ -33,6 +33,7 @@ from clearhead.text.words import check_text
 __all__ = ["Encoding", "Tokenizer", "read_inner", "translated"]
 
 FILE_NAME = "tokenizer.json"
+TARGET_NAME = "target"
 SETTINGS_NAME = "tokenizer_config.json"
 MAX_FILE_BYTES = 128 * 2**20
 _MAX_ID = 2**32 - 1
@@ -100,10 +101,18 @@ class Tokenizer:
             path = path / FILE_NAME
         inner = read_inner(path)
         special = read_roles(path.parent, lambda token: inner.token_to_id(token) is not None)
-        return cls(inner=inner, special=special, chat_template=read_template(path.parent))
+        target = path.parent / TARGET_NAME
+        return cls(
+            inner=inner,
+            special=special,
+            chat_template=read_template(path.parent),
+            target=cls.load(target) if (target / FILE_NAME).is_file() else None,
+        )
 
     def save(self, folder: Path | str) -> Path:
         """Write the tokenizer, the roles of its special tokens and its chat template into a folder.
+
+        The tokenizer of what the model writes goes into the folder `target`, where it is another one.
 
         Returns:
             The path of the tokenizer itself.
@@ -116,6 +125,8 @@ class Tokenizer:
         for name, content in files.items():
             with replacing(folder / name) as stream:
                 stream.write(content.encode("utf-8"))
+        if self._target is not None:
+            self._target.save(folder / TARGET_NAME)
         return folder / FILE_NAME
 
     @property

@@ -99,8 +99,6 @@ def _prepare(
         if fewer:
             say(fewer)
         tokenizer.save(folder)
-        if tokenizer.target is not tokenizer:
-            tokenizer.target.save(folder / "target")
     else:
         tokenizer = start.tokenizer
     say("reading and encoding the data")

@@ -11,7 +11,7 @@ from jaxtyping import config
 from tokenizers import models, pre_tokenizers
 
 from clearhead.errors import TextError
-from clearhead.text import SpecialIds, SpecialTokens, Tokenizer, train_tokenizer
+from clearhead.text import SpecialIds, SpecialTokens, Tokenizer, load_tokenizer, train_tokenizer
 
 TEXTS = ["the cat sat on the mat", "the dog sat on the log"]
 
@@ -182,3 +182,13 @@ def test_other_programs_load_the_folder(wordpiece: Tokenizer, tmp_path: Path) ->
     reference = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
     assert tuple(reference("the cat sat")["input_ids"]) == wordpiece.encode("the cat sat").ids
     assert reference.pad_token_id == wordpiece.special.pad
+
+
+def test_what_writes_is_saved_beside_what_reads(tmp_path: Path) -> None:
+    source = train_tokenizer(["a cat sat"], kind="word")
+    pair = Tokenizer(inner=source._inner, target=train_tokenizer(["un chat assis"], kind="word"))
+    pair.save(tmp_path)
+    for again in (Tokenizer.load(tmp_path), load_tokenizer(tmp_path)):
+        assert again.target is not again
+        assert again.encode("a cat", add_special=False).pieces == ("a", "cat")
+        assert again.target.encode("un chat", add_special=False).pieces == ("un", "chat")

@@ -5,7 +5,7 @@ Gives: a Tokenizer.
 Uses:  errors, special, tokenizer, published.{byte_level,chat,llama_t5,marian,settings,vocabulary_file,wordpiece}.
 Never: a download, or a choice between two readings that give different ids: the newest layout in a folder is read.
 
-    tokenizer.json                           any of them, complete
+    tokenizer.json                           any of them, complete; target/tokenizer.json beside it writes
     source.spm, target.spm and vocab.json    Marian
     spiece.model, tokenizer.model            T5, Llama
     vocab.json and merges.txt                GPT-2
@@ -23,7 +23,7 @@ from clearhead.text.published.settings import Settings, read_published_settings
 from clearhead.text.published.vocabulary_file import add_tokens
 from clearhead.text.published.wordpiece import load_wordpiece
 from clearhead.text.special import SpecialTokens, read_roles
-from clearhead.text.tokenizer import FILE_NAME, Tokenizer, read_inner
+from clearhead.text.tokenizer import FILE_NAME, TARGET_NAME, Tokenizer, read_inner
 
 __all__ = ["has_tokenizer", "load_tokenizer"]
 
@@ -42,8 +42,8 @@ def has_tokenizer(folder: Path) -> bool:
 def load_tokenizer(folder: Path | str) -> Tokenizer:
     """A published tokenizer, from any layout that the supported families come in.
 
-    Marian reads with one set of pieces and writes with another: the result reads, and its `target` writes. Everywhere
-    else `target` is the tokenizer itself.
+    Marian reads with one set of pieces and writes with another: the result reads, and its `target` writes. So do our
+    own translators with separate vocabularies. Everywhere else `target` is the tokenizer itself.
 
     Args:
         folder: The folder, or a tokenizer.json in it.
@@ -76,4 +76,10 @@ def _load_json(path: Path, settings: Settings) -> Tokenizer:
     settings.check_size(inner)
     add_tokens(inner, SpecialTokens(), settings.added, where=path)
     special = read_roles(path.parent, lambda token: inner.token_to_id(token) is not None)
-    return Tokenizer(inner=inner, special=special, chat_template=read_template(path.parent))
+    target = path.parent / TARGET_NAME
+    return Tokenizer(
+        inner=inner,
+        special=special,
+        chat_template=read_template(path.parent),
+        target=Tokenizer.load(target) if (target / FILE_NAME).is_file() else None,
+    )

@@ -9,7 +9,10 @@ from pathlib import Path
 import resvg_py
 
 from clearhead.errors import ConfigError
+from clearhead.figures.inks import STYLE
 from clearhead.figures.panels import Panels
+from clearhead.figures.series import Curves
+from clearhead.figures.sparkline import curve_lines
 from clearhead.figures.terminal import lines
 from clearhead.figures.words import visible
 
@@ -31,7 +34,7 @@ class Figure:
 
     title: str
     svg: str
-    panels: Panels
+    panels: Panels | Curves
 
     def save(self, path: Path | str) -> Path:
         """Writes the picture as the name's ending says: .svg, .png or .html.
@@ -64,11 +67,13 @@ class Figure:
     @property
     def html(self) -> str:
         """The picture as a page of its own that loads nothing."""
-        title = escape(visible(self.title or "heatmap"))
+        is_curves = isinstance(self.panels, Curves)
+        title = escape(visible(self.title or ("curves" if is_curves else "heatmap")))
+        dark = f":root {{ color-scheme: light dark; }}\n{STYLE}" if is_curves else ""
         return (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
-            "<style>body { margin: 2rem; } svg { max-width: 100%; height: auto; }</style>\n"
+            f"<style>body {{ margin: 2rem; }} svg {{ max-width: 100%; height: auto; }}\n{dark}</style>\n"
             f"{self.svg}</html>\n"
         )
 
@@ -80,6 +85,8 @@ class Figure:
             colour: Whether to shade with the terminal's colours; by default where output is a terminal that
                 wants them.
         """
+        if isinstance(self.panels, Curves):
+            return "\n".join(curve_lines(self.panels, title=self.title, width=width))
         return "\n".join(lines(self.panels, title=self.title, width=width, colour=colour))
 
     def _repr_html_(self) -> str:

@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from clearhead.errors import WeightsError
+from clearhead.nn import Stack
+from clearhead.training.muon import Muon
 from clearhead.training.settings import OptimiserKind, OptimiserSettings
 
 
@@ -18,20 +20,42 @@ def make_optimiser(network: nn.Module, *, settings: OptimiserSettings, lr: float
     Weight decay pulls at matrices alone: a norm's weight belongs near 1, and a bias has no reason to be small.
     """
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    inner = _inner_matrices(network)
     groups = [
-        {"params": [each for each in parameters if each.ndim >= 2], "weight_decay": settings.weight_decay},
-        {"params": [each for each in parameters if each.ndim < 2], "weight_decay": 0.0},
+        {
+            "params": [each for each in parameters if each.ndim >= 2 and each not in inner],
+            "weight_decay": settings.weight_decay,
+            "orthogonal": False,
+        },
+        {"params": [each for each in parameters if each.ndim < 2], "weight_decay": 0.0, "orthogonal": False},
+        {
+            "params": [each for each in parameters if each in inner],
+            "weight_decay": settings.weight_decay,
+            "orthogonal": True,
+        },
     ]
     return OPTIMISERS[settings.kind]([group for group in groups if group["params"]], settings, lr)
 
 
+def _inner_matrices(network: nn.Module) -> set[Tensor]:
+    """The matrices inside the stacks: what maps vectors to vectors, not ids to vectors or vectors to answers."""
+    stacks = [module for module in network.modules() if isinstance(module, Stack)]
+    linear = [each for stack in stacks for each in stack.modules() if isinstance(each, nn.Linear)]
+    return {each.weight for each in linear if each.weight.requires_grad}
+
+
 def _adamw(groups: list[dict[str, Any]], settings: OptimiserSettings, lr: float) -> Optimizer:
     betas = (settings.beta1, settings.beta2)
-    return AdamW(groups, lr=lr, betas=betas, eps=settings.epsilon, fused=True)
+    plain = [{name: value for name, value in group.items() if name != "orthogonal"} for group in groups]
+    return AdamW(plain, lr=lr, betas=betas, eps=settings.epsilon, fused=True)
+
+
+def _muon(groups: list[dict[str, Any]], settings: OptimiserSettings, lr: float) -> Optimizer:
+    return Muon(groups=groups, lr=lr, betas=(settings.beta1, settings.beta2), epsilon=settings.epsilon)
 
 
 OPTIMISERS: Mapping[OptimiserKind, Callable[[list[dict[str, Any]], OptimiserSettings, float], Optimizer]] = (
-    MappingProxyType({OptimiserKind.ADAMW: _adamw})
+    MappingProxyType({OptimiserKind.ADAMW: _adamw, OptimiserKind.MUON: _muon})
 )
 """How each kind is made, of groups of parameters, its settings and the learning rate."""
 

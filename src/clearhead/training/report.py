@@ -16,7 +16,8 @@ from clearhead.training.progress import spell_seconds
 from clearhead.training.report_charts import named, spelled
 from clearhead.training.report_contents import RunContents, integer, mapping, read_contents, real
 from clearhead.training.report_html import Markup, element, page
-from clearhead.training.report_sections import cleaning, curves_and_table, quality_by_length, samples, settings
+from clearhead.training.report_quality import quality_by_length
+from clearhead.training.report_sections import cleaning, curves_and_table, samples, settings
 from clearhead.training.run import CONFIG, METRICS, RUN
 from clearhead.training.state import Status
 from clearhead.training.train import SUMMARY

@@ -25,7 +25,7 @@ EVALUATION = "evaluation.json"
 """What `clearhead evaluate` measured; a run is complete without it."""
 
 _MAX_BYTES = 16 * 2**20
-_MAX_SETTINGS_BYTES = 2**20
+_MAX_SETTINGS_BYTES = 2**16
 _MAX_LINE_BYTES = 2**18
 _MAX_LINES = 200_000
 _MAX_SAMPLES = 20_000
@@ -68,6 +68,7 @@ class RunContents:
         evaluations: Its evaluations, in their order.
         samples: What it wrote, in its order.
         faults: What is missing or damaged, by the name of the file.
+        absent: The names of the files that are missing.
     """
 
     name: str
@@ -79,16 +80,19 @@ class RunContents:
     evaluations: list[Evaluation]
     samples: list[SampleLine]
     faults: Mapping[str, str]
+    absent: frozenset[str]
 
 
 def read_contents(folder: Path) -> RunContents:
     """What the folder holds; what cannot be read is empty and among the faults."""
-    faults: dict[str, str] = {}
+    names = (CONFIG, RUN, METRICS, SAMPLES, SUMMARY, EVALUATION)
+    # A pipe that nobody writes to would never end: only files are read.
+    absent = frozenset(name for name in names if not (folder / name).is_file())
+    faults = {name: f"There is no {name} in the folder." for name in absent}
 
     def read(name: str, how: Callable[[Path], _Kind], otherwise: _Kind) -> _Kind:
         path = folder / name
-        if not path.is_file():  # nor anything that would never end, such as a pipe
-            faults[name] = f"There is no {name} in the folder."
+        if name in absent:
             return otherwise
         try:
             return how(path)
@@ -109,6 +113,7 @@ def read_contents(folder: Path) -> RunContents:
         evaluations=[found for line in log if (found := _evaluation(line)) is not None],
         samples=[found for line in samples if (found := _sample(line)) is not None],
         faults=faults,
+        absent=absent,
     )
 
 
@@ -139,8 +144,7 @@ def _read_object(path: Path) -> Mapping[str, Any]:
 
 def _read_lines(path: Path, *, most: int, faults: dict[str, str]) -> list[dict[str, Any]]:
     """The JSON objects of a log; the faults say what of it is left out."""
-    if not path.is_file():
-        faults[path.name] = f"There is no {path.name} in the folder."
+    if path.name in faults:
         return []
     found: list[dict[str, Any]] = []
     n_bad = 0

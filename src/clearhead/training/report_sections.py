@@ -6,24 +6,23 @@ from typing import Any, TypeVar, cast
 from clearhead.data import CleaningReport
 from clearhead.errors import ClearheadError
 from clearhead.training.report_charts import charts, named, spelled
-from clearhead.training.report_contents import EVALUATION, RunContents, SampleLine, integer, mapping, real
+from clearhead.training.report_contents import RunContents, SampleLine, integer, mapping
 from clearhead.training.report_html import Markup, bar, element, join, prose, table
 from clearhead.training.run import CONFIG, METRICS, RUN
 from clearhead.training.train import SAMPLES, SUMMARY
 
-__all__ = ["cleaning", "curves_and_table", "quality_by_length", "samples", "settings"]
+__all__ = ["cleaning", "curves_and_table", "fault", "samples", "settings"]
 
 _MOST_SAMPLES = 20
 _MOST_STAGES = 8
 _MOST_ROWS = 200
-_MOST_MEASURES = 6
 _Item = TypeVar("_Item")
 
 
 def curves_and_table(contents: RunContents) -> Iterator[Markup]:
     """The charts, and the evaluations as numbers."""
     yield element("h2", "Curves")
-    yield from _fault(contents, METRICS)
+    yield from fault(contents, METRICS)
     drawn = [
         element("figure", Markup(figure.svg), element("figcaption", remark) if remark else None)
         for figure, remark in charts(contents)
@@ -46,7 +45,7 @@ def curves_and_table(contents: RunContents) -> Iterator[Markup]:
 def samples(contents: RunContents) -> Iterator[Markup]:
     """What the model writes, and how that came about."""
     yield element("h2", "Samples")
-    yield from _fault(contents, SAMPLES)
+    yield from fault(contents, SAMPLES)
     found = contents.samples
     if not found:
         if SAMPLES not in contents.faults:
@@ -66,37 +65,10 @@ def samples(contents: RunContents) -> Iterator[Markup]:
         yield element("p", f"{len(last) - _MOST_SAMPLES:,} more are in {SAMPLES}.", kind="faint")
 
 
-def quality_by_length(contents: RunContents) -> Iterator[Markup]:
-    """How good it is for short and for long sentences, where that was measured."""
-    is_needed = contents.summary.get("task") == "translate" or contents.later or "left out" in _said(contents)
-    if not is_needed:
-        return
-    yield element("h2", "Quality by sentence length")
-    yield from _fault(contents, EVALUATION)
-    found = contents.later.get("by_length")
-    rows = [mapping(each) for each in cast("list[object]", found)[:_MOST_ROWS]] if isinstance(found, list) else []
-    rows = [row for row in rows if real(row.get("from")) is not None]
-    measured = {name for row in rows for name, value in row.items() if real(value) is not None}
-    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name in measured]
-    names = [name for name in names if name not in ("from", "to", "n")][:_MOST_MEASURES]
-    if rows and names:
-        greatest = {name: max((abs(real(row.get(name)) or 0.0) for row in rows), default=0.0) for name in names}
-        lines = (
-            [_range(row), _count(row.get("n")), *(_measure(row, name, greatest[name]) for name in names)]
-            for row in rows
-        )
-        yield table(["length", "sentences", *map(named, names)], lines)
-    elif EVALUATION not in contents.faults:
-        yield element("p", f"{EVALUATION} does not say how quality depends on length.", kind="missing")
-    facts = [[named(key), _fact(key, value)] for key, value in contents.later.items() if _is_fact(value)]
-    if facts:
-        yield element("details", element("summary", "All that was measured"), table(["", ""], facts[:_MOST_ROWS]))
-
-
 def cleaning(contents: RunContents) -> Iterator[Markup]:
     """What of the data was kept, what was dropped and why."""
     yield element("h2", "Cleaning")
-    yield from _fault(contents, SUMMARY)
+    yield from fault(contents, SUMMARY)
     if SUMMARY in contents.faults:
         return
     try:
@@ -123,7 +95,7 @@ def cleaning(contents: RunContents) -> Iterator[Markup]:
 def settings(contents: RunContents) -> Iterator[Markup]:
     """What the run was begun with."""
     yield element("h2", "Settings and data")
-    yield from _fault(contents, RUN)
+    yield from fault(contents, RUN)
     rows = [
         [side, str(file.get("name", "")), _bytes(file.get("size")), str(file.get("sha256", ""))[:16]]
         for side in ("train", "validation")
@@ -131,16 +103,13 @@ def settings(contents: RunContents) -> Iterator[Markup]:
     ]
     if rows:
         yield table(["", "file", "size", "sha256 begins"], rows[:_MOST_ROWS])
-    yield from _fault(contents, CONFIG)
+    yield from fault(contents, CONFIG)
     if contents.settings:
         yield element("details", element("summary", CONFIG), element("pre", contents.settings))
 
 
-def _said(contents: RunContents) -> str:
-    return contents.faults.get(EVALUATION, "")
-
-
-def _fault(contents: RunContents, name: str) -> Iterator[Markup]:
+def fault(contents: RunContents, name: str) -> Iterator[Markup]:
+    """A line that says what is wrong with a file, if anything is."""
     if name in contents.faults:
         yield element("p", contents.faults[name], kind="missing")
 
@@ -164,30 +133,6 @@ def _spread(items: Sequence[_Item], most: int) -> Sequence[_Item]:
 
 def _metric(metrics: Mapping[str, float], name: str) -> str:
     return spelled(name, metrics[name]) if name in metrics else "–"
-
-
-def _measure(row: Mapping[str, Any], name: str, greatest: float) -> str:
-    value = real(row.get(name))
-    return "–" if value is None else bar(abs(value) / greatest if greatest else 0.0, spelled(name, value))
-
-
-def _range(row: Mapping[str, Any]) -> str:
-    low, high = real(row.get("from")), real(row.get("to"))
-    return f"{low:g}–{high:g}" if high is not None else f"{low:g} and more"
-
-
-def _count(value: object) -> str:
-    number = integer(value)
-    return "–" if number is None else f"{number:,}"
-
-
-def _is_fact(value: object) -> bool:
-    return isinstance(value, str) or real(value) is not None
-
-
-def _fact(key: str, value: object) -> str:
-    number = real(value)
-    return prose(str(value)) if number is None else spelled(key, number)
 
 
 def _files(side: object) -> Iterator[Mapping[str, Any]]:

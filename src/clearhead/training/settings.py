@@ -22,6 +22,8 @@ class OptimiserKind(StrEnum):
     """What makes a step of a gradient."""
 
     ADAMW = "adamw"
+    MUON = "muon"
+    """Orthogonal steps for the matrices of the stacks, AdamW's for the rest."""
 
 
 class AverageKind(StrEnum):

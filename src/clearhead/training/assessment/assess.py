@@ -40,7 +40,7 @@ def task_of(loaded: Loaded, asked: Task | None = None) -> Task:
                 "a model whose task is not measured here",
                 got=f"{loaded.name or 'a model'} with the head {loaded.config.head.kind.value!r}",
                 expected="one that translates, completes, fills, classifies or embeds",
-                advice="--task similarity, which measures its vectors",
+                advice="the task similarity, which measures its vectors",
             )
     writes_alone = asked is not Task.LANGUAGE_MODEL or family is Family.DECODER_ONLY
     if _NEEDED[asked] not in loaded.verbs or not writes_alone:

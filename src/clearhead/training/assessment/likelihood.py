@@ -51,7 +51,7 @@ class TextLoss:
 
 def row_losses(
     to_logits: Callable[[Tensor], Tensor],
-    hidden: Float[Tensor, "B T width"],
+    hidden_BTD: Float[Tensor, "B T D"],
     labels_BT: Int[Tensor, "B T"],
     asked_BT: Bool[Tensor, "B T"],
 ) -> list[TextLoss]:
@@ -59,17 +59,17 @@ def row_losses(
 
     Args:
         to_logits: What makes logits of a few positions.
-        hidden: What it makes them of.
+        hidden_BTD: What it makes them of.
         labels_BT: The tokens that are right.
         asked_BT: True where the loss counts.
     """
     rows = asked_BT.nonzero()[:, 0]
-    chosen, labels_T = hidden[asked_BT], labels_BT[asked_BT]
+    hidden_TD, labels_T = hidden_BTD[asked_BT], labels_BT[asked_BT]
     nats_B = torch.zeros(len(asked_BT), dtype=torch.float64)
     n_correct_B = torch.zeros(len(asked_BT), dtype=torch.long)
     for start in range(0, len(labels_T), _CHUNK):
         here = slice(start, start + _CHUNK)
-        logits_TV = to_logits(chosen[here].unsqueeze(0)).squeeze(0).double()
+        logits_TV = to_logits(hidden_TD[here].unsqueeze(0)).squeeze(0).double()
         true_T = logits_TV.gather(1, labels_T[here].unsqueeze(1)).squeeze(1)
         nats_B.index_add_(0, rows[here], logits_TV.logsumexp(-1) - true_T)
         n_correct_B.index_add_(0, rows[here], (logits_TV.argmax(-1) == labels_T[here]).long())

@@ -41,9 +41,8 @@ def pair_losses(
         real_BT = torch.ones_like(target_BT, dtype=torch.bool) if mask_BT is None else mask_BT
         shifted_BT = functional.pad(target_BT[:, :-1], (1, 0), value=start_id)
         if isinstance(network, Recurrent):
-            logits_BTV = network(source_BS, shifted_BT, source_mask_BS=source_mask_BS).logits_BTV
-            assert logits_BTV is not None
-            losses = row_losses(lambda logits: logits, logits_BTV, target_BT, real_BT)
+            hidden_BTD = network(source_BS, shifted_BT, source_mask_BS=source_mask_BS).hidden_BTD
+            losses = row_losses(network.output, hidden_BTD, target_BT, real_BT)
         else:
             assert network.head is not None, "the engine refuses a translator without a head"
             encoded_BSD = network.encode(source_BS, source_mask_BS=source_mask_BS)

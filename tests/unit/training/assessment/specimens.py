@@ -29,7 +29,7 @@ WHO = {"the dog": "der Hund", "the cat": "die Katze", "a man": "ein Mann", "a ch
 WHAT = {"runs": "rennt", "sleeps": "schläft", "sings": "singt"}
 WHERE = {"in the garden": "im Garten", "at night": "nachts"}
 JOB = [
-    *("train.steps=100", "train.lr=0.02", "train.schedule.warmup_steps=10", "train.batch.max_tokens=400"),
+    *("train.steps=60", "train.lr=0.02", "train.schedule.warmup_steps=10", "train.batch.max_tokens=400"),
     *("train.evaluate_every=1000", "evaluation.sentences=0", "train.dropout.residual=0.0"),
     *("model.n_layers=1", "model.width=32", "model.n_heads=2", "model.feedforward_width=48", "model.max_length=32"),
     "tokenizer.vocab_size=320",

@@ -25,7 +25,7 @@ from .specimens import MASK, START, filler, loaded, translator, writer
 
 PAIRS = [
     ("the dog runs in the garden.", "der Hund rennt im Garten."),
-    ("the cat sleeps at night. a man sings at night.", "die Katze schläft nachts. ein Mann singt."),
+    ("the cat sleeps at night. Then a man sings at night.", "die Katze schläft nachts. ein Mann singt."),
     ("a man sings in the garden.", "im Garten singt ein kleiner Mann."),
     ("", ""),
     ("a child runs.", "das Kind läuft weg"),

@@ -1,0 +1,31 @@
+"""Which embedded model does a task where nobody names one."""
+
+from clearhead.errors import WeightsError
+from clearhead.weights.locate import embedded_models
+
+EMBEDDED = {
+    "translate": "translator",
+    "complete": "storyteller",
+    "summarize": "reader",
+    "answer": "reader",
+    "classify": "reader",
+    "fill": "reader",
+    "embed": "reader",
+    "search": "reader",
+}
+
+
+def default_model(verb: str) -> str:
+    """The name of the embedded model for a task.
+
+    Raises:
+        WeightsError: None comes with this installation.
+    """
+    name = EMBEDDED.get(verb)
+    if name is None or name not in embedded_models():
+        raise WeightsError(
+            f"no model was named, and none that can {verb} comes with this installation",
+            expected="a folder, or a hub id such as owner/name",
+            advice="--model FOLDER on the command line, load(FOLDER) in Python; `clearhead models` lists what is here",
+        )
+    return name

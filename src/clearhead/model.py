@@ -2,34 +2,42 @@
 
 Takes: an embedded model's name, a folder or a hub id.
 Gives: a Model, whose methods are thin calls into the rooms that do the work.
-Uses:  weights, models, text.
+Uses:  tasks, weights, models, text.
 Never: arithmetic of its own.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar, overload
 
+import numpy as np
+from jaxtyping import Float32
+
+from clearhead import tasks
 from clearhead.config import Family, ModelConfig
-from clearhead.errors import TextError, WeightsError
 from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly
-from clearhead.text import Tokenizer, has_tokenizer, load_tokenizer
-from clearhead.weights import Checkpoint, family_of, load_checkpoint, resolve, save_checkpoint
+from clearhead.tasks import Filling, Label, Loaded, SearchIndex, Span, TokenLabel, Written
+from clearhead.text import Tokenizer
+from clearhead.weights import Checkpoint, family_of, save_checkpoint
 
 __all__ = ["Model", "load"]
+
+Result = TypeVar("Result")
 
 
 class Model:
     """A model with all that belongs to it.
 
+    Methods that take a text take a list of texts too, and then give a list. Keyword arguments beyond those named
+    are options of decoding: `temperature`, `top_k`, `top_p`, `min_p`, `seed`, `beams`, `max_new_tokens` and the
+    other fields of `clearhead.decoding.DecodingSettings`.
+
     Args:
-        checkpoint: The network and its configuration.
-        tokenizer: What turns text into its ids; None where the folder had none.
-        name: What it was asked for by.
+        loaded: The model as tasks need it.
     """
 
-    def __init__(self, *, checkpoint: Checkpoint, tokenizer: Tokenizer | None = None, name: str = "") -> None:
-        self.checkpoint = checkpoint
-        self.name = name
-        self._tokenizer = tokenizer
+    def __init__(self, *, loaded: Loaded) -> None:
+        self.loaded = loaded
 
     @classmethod
     def of(cls, network: EncoderOnly | DecoderOnly | EncoderDecoder, *, tokenizer: Tokenizer | None = None) -> "Model":
@@ -39,7 +47,18 @@ class Model:
             WeightsError: No published layout has a place for its configuration.
         """
         family = family_of(network.config)
-        return cls(checkpoint=Checkpoint(model=network, family=family, foreign={}, generation={}), tokenizer=tokenizer)
+        checkpoint = Checkpoint(model=network, family=family, foreign={}, generation={})
+        return cls(loaded=Loaded(checkpoint=checkpoint, tokenizer=tokenizer))
+
+    @property
+    def name(self) -> str:
+        """What it was asked for by."""
+        return self.loaded.name
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The network and what its folder says of it."""
+        return self.loaded.checkpoint
 
     @property
     def network(self) -> EncoderOnly | DecoderOnly | EncoderDecoder:
@@ -57,19 +76,79 @@ class Model:
         return self.config.family
 
     @property
+    def verbs(self) -> tuple[str, ...]:
+        """What this model can be asked to do."""
+        return self.loaded.verbs
+
+    @property
     def tokenizer(self) -> Tokenizer:
         """What turns text into the network's ids.
 
         Raises:
             TextError: The folder had none.
         """
-        if self._tokenizer is None:
-            raise TextError(
-                "this model has no tokenizer",
-                got=self.name or "a network without one",
-                advice="a folder that holds tokenizer.json or the files it is made from",
-            )
-        return self._tokenizer
+        return self.loaded.tokenizer
+
+    @overload
+    def translate(self, text: str, *, to: str | None = ..., source: str | None = ..., **options: Any) -> str: ...  # pyright: ignore[reportOverlappingOverload]  (a str is a sequence of str)
+    @overload
+    def translate(
+        self, text: Sequence[str], *, to: str | None = ..., source: str | None = ..., **options: Any
+    ) -> list[str]: ...
+    def translate(
+        self, text: str | Sequence[str], *, to: str | None = None, source: str | None = None, **options: Any
+    ) -> str | list[str]:
+        """The text in another language; paragraphs and line breaks stay where they are.
+
+        Args:
+            text: A text or several, of any length.
+            to: The language to write, as a code or an English name; needed where the model knows several.
+            source: The language of the text, where the model knows several.
+            **options: How to decode.
+        """
+        found = tasks.translate(self.loaded, _listed(text), to=to, source=source, **options)
+        return _like(text, [one.text for one in found])
+
+    def summarize(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
+        """A shorter text that says the same; long ones are summarised by pieces."""
+        return _like(text, [one.text for one in tasks.summarize(self.loaded, _listed(text), **options)])
+
+    def complete(self, text: str | Sequence[str], **options: Any) -> str | list[str]:
+        """How the text goes on: what comes after it, without the text itself."""
+        return _like(text, [found[0].text for found in tasks.complete(self.loaded, _listed(text), **options)])
+
+    def stream(self, text: str, **options: Any) -> Iterator[str]:
+        """What comes after the text, piece by piece as it is written; whole characters only."""
+        return tasks.stream(self.loaded, text, **options)
+
+    def chat(self, messages: Sequence[Mapping[str, str]], **options: Any) -> str:
+        """The answer to a conversation of messages, each with a `role` and a `content`."""
+        return tasks.chat(self.loaded, messages, **options).text
+
+    def answer(self, question: str, passage: str | None = None, *, n: int = 1, **options: Any) -> list[Span | Written]:
+        """Answers to a question, the best first: spans of the passage, or texts that the model writes."""
+        return list(tasks.answer(self.loaded, question, passage, n=n, **options))
+
+    def classify(self, text: str | Sequence[str], **options: Any) -> list[Label] | list[list[Label]]:
+        """Labels with scores, the best first; `labels=[...]` for labels of your own."""
+        return _like(text, tasks.classify(self.loaded, _listed(text), **options))
+
+    def fill(self, text: str | Sequence[str], **options: Any) -> list[list[Filling]] | list[list[list[Filling]]]:
+        """The likeliest words of each mask."""
+        return _like(text, tasks.fill(self.loaded, _listed(text), **options))
+
+    def label(self, text: str | Sequence[str]) -> list[TokenLabel] | list[list[TokenLabel]]:
+        """A label for each token, where the model has such a head."""
+        return _like(text, tasks.label(self.loaded, _listed(text)))
+
+    def embed(self, text: str | Sequence[str], **options: Any) -> Float32[np.ndarray, "*n D"]:
+        """A vector for each text."""
+        vectors = tasks.embed(self.loaded, _listed(text), **options)
+        return vectors[0] if isinstance(text, str) else vectors
+
+    def index(self, corpus: Path | str, folder: Path | str) -> SearchIndex:
+        """An index of a file of lines or a folder of texts, kept in a folder; `.search(query)` finds passages."""
+        return SearchIndex.build(Path(folder), Path(corpus), self.loaded)
 
     def save_pretrained(self, folder: Path | str) -> Path:
         """Writes a folder that other programs open; gives its path.
@@ -79,8 +158,8 @@ class Model:
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        if self._tokenizer is not None:
-            self._tokenizer.save(folder)
+        if self.loaded.own_tokenizer is not None:
+            self.loaded.own_tokenizer.save(folder)
         save_checkpoint(self.checkpoint, folder)
         return folder
 
@@ -89,16 +168,23 @@ class Model:
         return f"<{self.checkpoint.family} model {self.name!r}: {self.family}, {millions:.1f} million parameters>"
 
 
-def load(name: Path | str) -> Model:
+def load(name: Path | str, **options: Any) -> Model:
     """A model by name: an embedded one's, a folder, or a hub id such as `owner/name`.
+
+    Args:
+        name: What to load.
+        **options: `weights` ("float32" or "int8") and `overflow` ("error" or "slide").
 
     Raises:
         WeightsError: Nothing of that name, or a folder that cannot be loaded.
     """
-    folder = resolve(name)
-    checkpoint = load_checkpoint(folder)
-    try:
-        tokenizer = load_tokenizer(folder) if has_tokenizer(folder) else None
-    except TextError as error:  # a damaged folder is one kind of error, whichever file is damaged
-        raise WeightsError(error.problem, got=error.got, expected=error.expected, advice=error.advice) from None
-    return Model(checkpoint=checkpoint, tokenizer=tokenizer, name=str(name))
+    return Model(loaded=Loaded.open(name, **options))
+
+
+def _listed(text: str | Sequence[str]) -> list[str]:
+    return [text] if isinstance(text, str) else list(text)
+
+
+def _like(text: str | Sequence[str], found: list[Result]) -> Any:
+    """One result where one text was given, otherwise all."""
+    return found[0] if isinstance(text, str) else found

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from clearhead.cli import main
 from clearhead.weights import locate
 
 from ..unit.cli.tiny_folders import CONTEXT, Ran, Run, make_folders, make_run
@@ -112,23 +113,34 @@ def test_a_reader_that_leaves_is_no_failure(folders: Path, long_file: Path) -> N
         assert process.stderr.read() == ""
 
 
-def test_a_full_disk_behind_standard_output_is_said(folders: Path) -> None:
+def test_a_full_disk_behind_standard_output_is_said(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    command = [*PROGRAM, "classify", "-m", str(folders / "bert-labels"), "the cat"]
-    with Path("/dev/full").open("w") as full:
-        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert ran.returncode == 1
-    assert ran.stderr == f"clearhead: the system refuses\n  got:      [Errno 28] {os.strerror(28)}\n"
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(SystemExit) as caught:
+            main(["classify", "-m", str(folders / "bert-labels"), "the cat"])
+    assert caught.value.code == 1
+    assert capsys.readouterr().err == f"clearhead: the system refuses\n  got:      [Errno 28] {os.strerror(28)}\n"
 
 
-def test_closed_standard_streams(folders: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
-    command = " ".join([*PROGRAM, "classify", "-m", str(folders / "bert-labels")])
-    ran = subprocess.run(f"{command} 'the cat' <&-", shell=True, capture_output=True, text=True, check=False)  # noqa: S602
-    assert (ran.returncode, ran.stderr) == (0, "")
-    ran = subprocess.run(f"{command} <&-", shell=True, capture_output=True, text=True, check=False)  # noqa: S602
-    assert ran.returncode == 1
-    assert "standard input is closed" in ran.stderr
+def test_closed_standard_streams(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def left(*arguments: str) -> object:
+        with pytest.raises(SystemExit) as caught:
+            main(["classify", "-m", str(folders / "bert-labels"), *arguments])
+        return caught.value.code
+
+    monkeypatch.setattr(sys, "stdin", None)
+    assert left("the cat") == 0
+    assert left() == 1
+    assert "standard input is closed" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdout", None)
+    assert left("the cat") == 1
+    assert "standard output is closed" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -203,7 +215,6 @@ def test_a_line_that_fails_is_named_and_costs_nothing_before_it(refused: Refused
 @pytest.mark.parametrize(
     ("verb", "model", "more"),
     [
-        ("classify", "bert-labels", ["--truncate"]),
         ("embed", "bert", ["--truncate"]),
         ("answer", "bert-answers", ["--passage", "the cat is in paris"]),
         ("complete", "gpt2", []),
@@ -216,7 +227,7 @@ def test_a_megabyte_on_one_line(run: Run, folders: Path, verb: str, model: str, 
     assert "mistake in clearhead" not in ran.err
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t \u3000"])
+@pytest.mark.parametrize("text", ["", "\t \u3000"])
 @pytest.mark.parametrize(
     ("verb", "model", "message"),
     [

@@ -21,7 +21,6 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     cls=Verbs,
     help="The Transformer with nothing hidden: run it, train it, serve it, and see every number it computes.",
-    add_completion=False,
     no_args_is_help=True,
     # Rich is slow to import, and a plain traceback is what --debug promises.
     rich_markup_mode=None,

@@ -2,7 +2,7 @@
 
 Takes: the name of a verb.
 Gives: its command, from the file of that name; an exit code where it raises.
-Uses:  errors; typer.
+Uses:  cli.harmless, cli.spelling, errors; typer.
 Never: imports a verb to list it.
 """
 
@@ -10,23 +10,37 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import typer
 from typer.core import TyperGroup
 
+from clearhead.cli.harmless import harmless
+from clearhead.cli.spelling import spelled
 from clearhead.errors import ClearheadError
 
 __all__ = ["VERBS", "Verbs"]
 
 VERBS: Mapping[str, str] = MappingProxyType(
     {
+        "translate": "Translate text.",
+        "summarize": "Summarise text.",
+        "complete": "Go on with a text.",
+        "answer": "Answer questions.",
+        "classify": "Say which label fits a text.",
+        "fill": "Fill in masked words.",
+        "embed": "Give each text a vector.",
+        "search": "Find passages by meaning, in a file of lines or a folder of texts.",
         "export": "Write a model as a folder that other programs open.",
         "learn": "Work through the examples of the course, computed as you watch.",
         "models": "List the models on this computer.",
+        "train": "Train a model of your own.",
+        "evaluate": "Measure how good a model is on a file.",
         "tokenizer": "Train a tokenizer on your text, or see how one reads a text.",
+        "doctor": "Say what this computer can do, and what is installed.",
         "verify": "Compare every number of a model with the reference's.",
     }
 )
@@ -66,12 +80,16 @@ class Verbs(TyperGroup):
         """Run a verb; what it raises becomes a message and an exit code."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
+            _flush()
         except BrokenPipeError:
             _discard_output()
             raise typer.Exit(0) from None
         except ClearheadError as error:
+            error.advice = None if error.advice is None else spelled(error.advice)
             raise _failed(error, str(error), debug=ctx.params["debug"]) from None
+        except OSError as error:
+            _discard_output()  # what is left there would fail again when Python ends
+            raise _failed(error, f"the system refuses\n  got:      {error}", debug=ctx.params["debug"]) from None
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
         except Exception as error:  # noqa: BLE001  (our own mistake; it must not look like the user's)
@@ -85,10 +103,18 @@ def _failed(error: Exception, message: str, *, debug: bool) -> typer.Exit:
     if debug:
         typer.echo("".join(traceback.format_exception(error)), err=True, nl=False)
     else:
-        typer.echo(f"clearhead: {message}", err=True)
+        typer.echo(f"clearhead: {harmless(message)}", err=True)
     return typer.Exit(1)
 
 
 def _discard_output() -> None:
-    """Send what is left to nowhere: the reader has left (`| head`), and Python would complain at its own end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Send what nobody takes (`| head`, a full disk) to nowhere, or Python would complain of it at its end."""
+    with suppress(OSError):
+        _flush()
+    with suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _flush() -> None:
+    if cast(object, sys.stdout) is not None:
+        sys.stdout.flush()

@@ -2,7 +2,7 @@
 
 Takes: a stepper, which gives logits and takes ids, and settings.
 Gives: ids, with why they ended; events as they are chosen; beams with all that became of them.
-Uses:  errors; torch.
+Uses:  config (its checks), errors; torch.
 Never: a model or a tokenizer; a row that depends on the rows beside it.
 """
 
@@ -10,11 +10,12 @@ from clearhead.decoding.beam import beam_search
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
 from clearhead.decoding.choose import choose
 from clearhead.decoding.row import Event, Finish, Row
-from clearhead.decoding.settings import DecodingSettings, EarlyStopping
+from clearhead.decoding.settings import DEFAULT_NEW, DecodingSettings, EarlyStopping
 from clearhead.decoding.steps import Stepper, decode
 from clearhead.decoding.text_stream import TextStream
 
 __all__ = [
+    "DEFAULT_NEW",
     "Beam",
     "BeamCandidate",
     "BeamResult",

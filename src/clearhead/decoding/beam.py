@@ -24,8 +24,6 @@ from clearhead.decoding.settings import DecodingSettings, EarlyStopping
 from clearhead.decoding.steps import Stepper
 from clearhead.errors import DecodingError
 
-_DEFAULT_NEW = 256
-
 
 @dataclass(frozen=True, kw_only=True)
 class _Running:
@@ -69,11 +67,16 @@ def beam_search(
     """
     items = [_new_item(prompt, settings) for prompt in prompts]
     live = [item for item in items if not item.done]
-    if len(live) < len(items):
-        stepper.select(torch.tensor([place for place, item in enumerate(items) if not item.done]))
-    # All beams of a prompt are alike before the first step, so that one row is enough to begin with.
-    logits_BV = stepper.start() if live else torch.empty(0, 0)
+    started = False
     while live and not cancelled():
+        if started:
+            logits_BV = stepper.step(torch.tensor([beam.ids[-1] for item in live for beam in item.running]))
+        else:
+            # All beams of a prompt are alike before the first step, so that one row is enough to begin with.
+            if len(live) < len(items):
+                stepper.select(torch.tensor([place for place, item in enumerate(items) if not item.done]))
+            logits_BV = stepper.start()
+            started = True
         origins: list[int] = []
         first = 0
         for item, log_p in zip(live, _log_probabilities(logits_BV, live, settings), strict=True):
@@ -83,12 +86,11 @@ def beam_search(
         live = [item for item in live if not item.done]
         if live:
             stepper.select(torch.tensor(origins))
-            logits_BV = stepper.step(torch.tensor([beam.ids[-1] for item in live for beam in item.running]))
     return [_result(item, settings) for item in items]
 
 
 def _new_item(prompt: tuple[int, ...], settings: DecodingSettings) -> _Item:
-    n_most = settings.n_new(prompt_length=len(prompt), default=_DEFAULT_NEW)
+    n_most = settings.n_new(prompt_length=len(prompt))
     return _Item(prompt=prompt, n_most=n_most, running=[_Running(ids=(), total=0.0)], done=n_most <= 0)
 
 
@@ -107,15 +109,13 @@ def _log_probabilities(logits_BV: Float[Tensor, "B V"], live: list[_Item], setti
 def _advance(item: _Item, log_p: Tensor, settings: DecodingSettings, *, record: bool) -> list[int]:
     """Takes an item one step further; gives the place of the parent of each beam that runs on."""
     vocab_size = log_p.shape[1]
-    totals = log_p + torch.tensor([[beam.total] for beam in item.running], device=log_p.device)
+    totals = log_p + log_p.new_tensor([[beam.total] for beam in item.running])
     n_kept = max(2, 1 + len(settings.end_ids)) * settings.beams
     kept = totals.flatten().topk(min(n_kept, totals.numel()))
     length = len(item.running[0].ids) + 1
-    scale = length**settings.length_penalty
-    full = settings.early_stopping is EarlyStopping.ALWAYS and len(item.finished) >= settings.beams
     candidates: list[BeamCandidate] = []
     running: list[_Running] = []
-    finished = list(item.finished)
+    ended: dict[int, Beam] = {}
     parents: list[int] = []
     for rank, (total, place) in enumerate(zip(floats(kept.values), integers(kept.indices), strict=True)):
         if not math.isfinite(total):
@@ -123,31 +123,34 @@ def _advance(item: _Item, log_p: Tensor, settings: DecodingSettings, *, record: 
         parent, index = divmod(place, vocab_size)
         ids = (*item.running[parent].ids, index)
         ends = index in settings.end_ids
+        score, at = total, None
         if ends or length >= item.n_most:
-            score, at = total / scale, None
+            score = total / length**settings.length_penalty
             # Only candidates as good as a running beam may finish; the others are there to run on.
-            if rank < settings.beams and not full:
-                finished.append(Beam(ids=ids, score=score, finish=Finish.END if ends else Finish.LENGTH))
-        else:
-            score, at = total, len(running) if len(running) < settings.beams else None
-            if at is not None:
-                running.append(_Running(ids=ids, total=total))
-                parents.append(parent)
+            if rank < settings.beams:
+                ended[rank] = Beam(ids=ids, score=score, finish=Finish.END if ends else Finish.LENGTH)
+        elif len(running) < settings.beams:
+            at = len(running)
+            running.append(_Running(ids=ids, total=total))
+            parents.append(parent)
         fate = Fate.DROPPED if at is None else Fate.RUNNING
         candidates.append(
             BeamCandidate(parent=parent, id=index, log_probability=total, score=score, fate=fate, place=at)
         )
-    if not candidates:
+    if not candidates and not (item.finished and kept.values[0] == -math.inf):
         raise DecodingError(
             "no id is left to choose from, or the model's logits are not numbers",
             got=f"after {length - 1} new ids",
             advice="fewer bad words, a smaller no_repeat_ngram, or a look at the weights: `clearhead verify`",
         )
-    item.finished = sorted(finished, key=lambda beam: -beam.score)[: settings.beams]
+    item.finished = sorted([*item.finished, *ended.values()], key=lambda beam: -beam.score)[: settings.beams]
     item.running = running
     item.done = not running or _is_done(item, settings, n_new=length)
     if record:
-        item.steps.append(tuple(_with_fate(item, candidates, length)))
+        for rank, beam in ended.items():
+            if any(beam is best for best in item.finished):
+                candidates[rank] = replace(candidates[rank], fate=Fate.FINISHED)
+        item.steps.append(tuple(candidates))
     return parents
 
 
@@ -160,15 +163,6 @@ def _is_done(item: _Item, settings: DecodingSettings, *, n_new: int) -> bool:
     hopeful = settings.early_stopping is EarlyStopping.NEVER and settings.length_penalty > 0
     best = item.running[0].total / (item.n_most if hopeful else n_new) ** settings.length_penalty
     return best <= item.finished[-1].score
-
-
-def _with_fate(item: _Item, candidates: list[BeamCandidate], length: int) -> list[BeamCandidate]:
-    """The candidates of a step, those marked that are among the finished beams now."""
-    ended = {(beam.ids[-1], beam.score) for beam in item.finished if len(beam.ids) == length}
-    return [
-        replace(one, fate=Fate.FINISHED) if one.place is None and (one.id, one.score) in ended else one
-        for one in candidates
-    ]
 
 
 def _result(item: _Item, settings: DecodingSettings) -> BeamResult:

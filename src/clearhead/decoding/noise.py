@@ -25,7 +25,8 @@ def gumbel(ids_BV: Int[Tensor, "B V"], *, seeds: list[int], steps: list[int]) ->
     bits = (bits ^ _shifted(bits, 30)) * _signed(_FIRST)
     bits = (bits ^ _shifted(bits, 27)) * _signed(_SECOND)
     bits = bits ^ _shifted(bits, 31)
-    uniform = (_shifted(bits, 11).double() + 0.5) * 2.0**-53
+    # One bit less than a double holds, so that the half is not rounded away: never 0, never 1.
+    uniform = (_shifted(bits, 12).double() + 0.5) * 2.0**-52
     return -torch.log(-torch.log(uniform))
 
 

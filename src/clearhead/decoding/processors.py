@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding.settings import DecodingSettings
+from clearhead.errors import DecodingError
 
 _NEVER = float("-inf")
 
@@ -25,13 +26,17 @@ def process(
         n_new: How many of them are new.
         n_most: How many may be new.
         settings: What to apply.
+
+    Raises:
+        DecodingError: The settings name an id that is not in the vocabulary.
     """
     if settings.repetition_penalty != 1.0:
         penalise_repetition(logits_V, ids, settings.repetition_penalty)
     if settings.no_repeat_ngram:
         forbid(logits_V, repeated(ids, settings.no_repeat_ngram))
     if settings.bad_words:
-        forbid(logits_V, completed(ids, settings.bad_words))
+        alone = {(index,) for index in settings.end_ids}
+        forbid(logits_V, completed(ids, [word for word in settings.bad_words if word not in alone]))
     if n_new < settings.min_new_tokens:
         forbid(logits_V, settings.end_ids)
     if n_new < len(settings.forced_start):
@@ -54,7 +59,7 @@ def needed(settings: DecodingSettings) -> bool:
 
 def penalise_repetition(logits_V: Float[Tensor, " V"], ids: Sequence[int], penalty: float) -> None:
     """Makes ids that are there already less likely, in place (Keskar et al. 2019)."""
-    seen = torch.tensor(sorted(set(ids)), device=logits_V.device)
+    seen = _places(logits_V, sorted(set(ids)))
     value = logits_V[seen]
     logits_V[seen] = torch.where(value < 0, value * penalty, value / penalty)
 
@@ -75,11 +80,22 @@ def completed(ids: Sequence[int], bad_words: Sequence[Sequence[int]]) -> list[in
 
 def forbid(logits_V: Float[Tensor, " V"], ids: Sequence[int]) -> None:
     """Makes ids impossible, in place."""
-    if ids:
-        logits_V[torch.tensor(list(ids), device=logits_V.device)] = _NEVER
+    logits_V[_places(logits_V, ids)] = _NEVER
 
 
 def force(logits_V: Float[Tensor, " V"], index: int) -> None:
     """Makes all other ids impossible, in place."""
+    place = _places(logits_V, [index])
     logits_V.fill_(_NEVER)
-    logits_V[index] = 0.0
+    logits_V[place] = 0.0
+
+
+def _places(logits_V: Tensor, ids: Sequence[int]) -> Tensor:
+    if ids and max(ids) >= len(logits_V):
+        raise DecodingError(
+            "the settings name an id that the model does not have",
+            got=max(ids),
+            expected=f"0 to {len(logits_V) - 1}",
+            advice="the ids of this model's own tokenizer",
+        )
+    return torch.tensor(list(ids), dtype=torch.long, device=logits_V.device)

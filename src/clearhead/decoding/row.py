@@ -7,8 +7,6 @@ from enum import StrEnum
 from clearhead.decoding.settings import DecodingSettings
 from clearhead.decoding.text_stream import TextStream
 
-_DEFAULT_NEW = 256
-
 
 class Finish(StrEnum):
     """Why a text ended."""
@@ -72,7 +70,7 @@ class Row:
         self.text = text
         self.scored = scored
         self.seed = (secrets.randbits(62) if settings.seed is None else settings.seed) + draw
-        self.n_most = settings.n_new(prompt_length=len(prompt), default=_DEFAULT_NEW)
+        self.n_most = settings.n_new(prompt_length=len(prompt))
         self.finish: Finish | None = None if self.n_most > 0 else Finish.LENGTH
 
     @property
@@ -97,4 +95,6 @@ class Row:
             self.finish = Finish.LENGTH
         if self.finish is not None and self.text is not None:
             text += self.text.close()
+            if self.text.stopped:  # by what was held back until now, it may be
+                self.finish = Finish.STOP
         return Event(row=self.name, id=index, log_probability=log_probability, text=text, finish=self.finish)

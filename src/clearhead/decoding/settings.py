@@ -1,14 +1,34 @@
 """How to decode, as data."""
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from clearhead.errors import DecodingError
+from clearhead.config.checks import require_types, short
+from clearhead.errors import ConfigError, DecodingError
 
+DEFAULT_NEW = 256
 LONGEST = 1_000_000
 _MOST_BEAMS = 256
 _SEEDS = 2**63
+_LARGEST_ID = 2**31 - 1
+_COLDEST = 1e-6  # below, logits that float32 can tell apart leave the second likeliest no chance
+_RANGES: dict[str, tuple[float, float]] = {
+    "temperature": (0.0, 1e6),
+    "top_k": (0, _LARGEST_ID),
+    "top_p": (0.0, 1.0),
+    "min_p": (0.0, 1.0),
+    "no_repeat_ngram": (0, LONGEST),
+    "min_new_tokens": (0, LONGEST),
+    "max_new_tokens": (0, LONGEST),
+    "max_length": (1, LONGEST),
+    "beams": (1, _MOST_BEAMS),
+    "n_best": (1, _MOST_BEAMS),
+    # A length of LONGEST to this power is still a float, and so is its inverse.
+    "length_penalty": (-50.0, 50.0),
+    "repetition_penalty": (1e-6, 1e6),
+    "seed": (-_SEEDS, _SEEDS - 1),
+    "forced_end": (0, _LARGEST_ID),
+}
 
 
 class EarlyStopping(StrEnum):
@@ -35,7 +55,7 @@ class DecodingSettings:
         seed: The draws of a row are a function of it; None for another text each time.
         repetition_penalty: How much less likely an id becomes that is there already; 1 for not at all.
         no_repeat_ngram: No run of this many ids occurs twice; 0 for any.
-        bad_words: Runs of ids that must not occur.
+        bad_words: Runs of ids that must not occur; an end id alone may, or no text would end.
         forced_start: The first new ids, whatever the model thinks.
         forced_end: The last id where the length runs out; None for what the model thinks.
         min_new_tokens: No end before this many new ids.
@@ -71,12 +91,20 @@ class DecodingSettings:
     n_best: int = 1
 
     def __post_init__(self) -> None:
+        try:
+            require_types(self)
+        except ConfigError as error:
+            raise DecodingError(error.problem, got=error.got, expected=error.expected) from None
         self._check_numbers()
-        if any(not words for words in self.bad_words) or any(not text for text in self.stop):
-            raise DecodingError("a bad word or a stop string that is empty", expected="at least one id or character")
+        self._check_ids()
+        if any(not text for text in self.stop):
+            raise DecodingError("a stop string that is empty", expected="at least one character")
         if self.n_best > self.beams:
             raise DecodingError(
-                "more results than beams", got=f"n_best={self.n_best}, beams={self.beams}", advice="as many beams"
+                "more results than beams",
+                got=f"n_best={self.n_best}, beams={self.beams}",
+                expected="n_best at most beams",
+                advice=f"beams={self.n_best}",
             )
         if self.beams > 1 and (self.sample or self.stop):
             raise DecodingError(
@@ -87,10 +115,10 @@ class DecodingSettings:
 
     @property
     def draws(self) -> bool:
-        """Whether ids are drawn; at temperature 0 the likeliest is the only one left."""
-        return self.sample and self.temperature > 0
+        """Whether ids are drawn; where it is too cold the likeliest is the only one left."""
+        return self.sample and self.temperature >= _COLDEST
 
-    def n_new(self, *, prompt_length: int, default: int) -> int:
+    def n_new(self, *, prompt_length: int, default: int = DEFAULT_NEW) -> int:
         """How many new ids are allowed after a prompt.
 
         Args:
@@ -101,32 +129,18 @@ class DecodingSettings:
         return min((limit for limit in limits if limit is not None), default=default)
 
     def _check_numbers(self) -> None:
-        least_and_most = {
-            "temperature": (0.0, math.inf),
-            "top_k": (0, math.inf),
-            "top_p": (0.0, 1.0),
-            "min_p": (0.0, 1.0),
-            "no_repeat_ngram": (0, LONGEST),
-            "min_new_tokens": (0, LONGEST),
-            "max_new_tokens": (0, LONGEST),
-            "max_length": (1, LONGEST),
-            "beams": (1, _MOST_BEAMS),
-            "n_best": (1, _MOST_BEAMS),
-            "length_penalty": (-math.inf, math.inf),
-            "repetition_penalty": (0.0, math.inf),
-            "seed": (-_SEEDS, _SEEDS - 1),
-        }
-        for name, (least, most) in least_and_most.items():
+        for name, (least, most) in _RANGES.items():
             value = getattr(self, name)
-            if value is None:
-                continue
-            if not (least <= value <= most) or math.isinf(value):
-                wanted = f"from {least} to {most}" if math.isfinite(most) else f"{least} or more"
-                raise DecodingError(
-                    f"{name} is out of range",
-                    got=value,
-                    expected="a finite number" if math.isinf(least) else wanted,
-                )
-        for name in ("top_p", "repetition_penalty"):
-            if getattr(self, name) == 0:
-                raise DecodingError(f"{name} is out of range", got=0, expected="more than 0")
+            if value is not None and not least <= value <= most:
+                raise DecodingError(f"{name} is out of range", got=short(value), expected=f"from {least} to {most}")
+        if self.top_p == 0:
+            raise DecodingError("top_p is out of range", got=self.top_p, expected="more than 0")
+
+    def _check_ids(self) -> None:
+        if any(not word for word in self.bad_words):
+            raise DecodingError("a bad word that is empty", expected="at least one id")
+        for name in ("end_ids", "forced_start", "bad_words"):
+            value = getattr(self, name)
+            for index in (index for word in value for index in word) if name == "bad_words" else value:
+                if not 0 <= index <= _LARGEST_ID:
+                    raise DecodingError(f"an id in {name} that cannot be one", got=short(index), expected="0 or more")

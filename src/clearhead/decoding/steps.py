@@ -1,7 +1,7 @@
 """Step by step, until every row has ended."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -11,6 +11,7 @@ from clearhead.decoding.choose import choose
 from clearhead.decoding.row import Event, Row
 
 
+@runtime_checkable
 class Stepper(Protocol):
     """What decoding knows of a model."""
 

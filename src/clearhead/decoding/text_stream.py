@@ -15,50 +15,60 @@ class TextStream:
     Args:
         decode: Turns ids into text.
         stop: Strings that end the text and are left out of it.
+        after: The ids that the text follows; not shown, but the first piece knows by them whether it needs a space.
     """
 
-    def __init__(self, *, decode: Callable[[Sequence[int]], str], stop: Sequence[str] = ()) -> None:
+    def __init__(
+        self, *, decode: Callable[[Sequence[int]], str], stop: Sequence[str] = (), after: Sequence[int] = ()
+    ) -> None:
         self._decode = decode
         self._stop = tuple(stop)
-        self._ids: list[int] = []
-        self._marks: list[int] = [0]  # where text was shown up to, the last few times; each is the end of a character
+        self._ids: list[int] = list(after)
+        # Where text was shown up to, the last few times; each is the end of a character.
+        self._marks: list[int] = [0, len(self._ids)] if after else [0]
         self._held: str = ""  # may be the beginning of a stop string
         self.stopped = False
 
     def push(self, index: int) -> str:
         """Takes an id; gives the text that is certain now."""
         self._ids.append(index)
-        before, after = self._decoded()
-        if not after.startswith(before) or len(after) == len(before) or after.endswith(_HALF):
+        new = self._new()
+        if self.stopped or not new or new.endswith(_HALF):
             return ""
         self._marks = [*self._marks[1 - _CONTEXT :], len(self._ids)]
-        return self._release(after[len(before) :])
+        return self._release(new)
 
     def close(self) -> str:
         """The rest of the text, half characters too; nothing after a stop string."""
         if self.stopped:
             return ""
-        before, after = self._decoded()
-        rest = self._release(after[len(before) :])
+        rest = self._release(self._new())
+        self._marks = [len(self._ids)]
         if self.stopped:
             return rest
         rest += self._held
         self._held = ""
         return rest
 
-    def _decoded(self) -> tuple[str, str]:
-        """The text of the ids that were shown, and of all, from where decoding still matters."""
+    def _new(self) -> str:
+        """The text of the ids that were not shown yet, in the company of a few that were."""
         first, shown = self._marks[0], self._marks[-1]
-        return self._decode(self._ids[first:shown]), self._decode(self._ids[first:])
+        before, after = self._decode(self._ids[first:shown]), self._decode(self._ids[first:])
+        if after.startswith(before):
+            return after[len(before) :]
+        # Where every byte is a piece, a wrong one can spoil characters that were shown already: they stay, and what
+        # came since speaks for itself.
+        return self._decode(self._ids[shown:])
 
     def _release(self, text: str) -> str:
         """What may be shown: nothing from a stop string on, and nothing that may become one."""
         text = self._held + text
         self._held = ""
-        found = [place for stop in self._stop if (place := text.find(stop)) >= 0]
+        # What is complete first ends the text, however the text was cut into pieces.
+        found = [(place + len(stop), place) for stop in self._stop if (place := text.find(stop)) >= 0]
         if found:
             self.stopped = True
-            return text[: min(found)]
+            return text[: min(found)[1]]
         n_held = max((_overlap(text, stop) for stop in self._stop), default=0)
         if n_held:
             self._held = text[-n_held:]

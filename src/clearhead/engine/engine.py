@@ -6,6 +6,7 @@ from clearhead.decoding import (
     BeamResult,
     DecodingSettings,
     Event,
+    Finish,
     Row,
     Stepper,
     TextStream,
@@ -88,6 +89,8 @@ class Engine:
         A row of an event is the place of its request. Beams are known only in the end: they come as one event.
         """
         requests = [self._fitted(request) for request in requests]
+        if not requests:
+            return
         if any(request.settings.beams > 1 for request in requests):
             yield [
                 Event(row=place, id=best.ids[-1], log_probability=best.score, text=best.text, finish=best.finish)
@@ -95,10 +98,11 @@ class Engine:
                 if best.ids
             ]
             return
-        yield from decode(self.stepper(requests), self._new_rows(requests, scored=scored, streamed=True))
+        yield from decode(self.stepper(requests), self._new_rows(requests, scored=scored))
 
     def stepper(self, requests: Sequence[Request]) -> Stepper:
         """The model as decoding sees it, with these requests as its rows."""
+        requests = [self._fitted(request) for request in requests]
         n_new = max(request.settings.max_new_tokens or 0 for request in requests)
         network = self.network
         if isinstance(network, DecoderOnly):
@@ -116,6 +120,10 @@ class Engine:
         """The request with its ids made whole and its length made definite."""
         network = self.network
         if isinstance(network, DecoderOnly):
+            if request.prefix:
+                raise DecodingError(
+                    "this model goes on with its text, and has no target that could begin", got="prefix"
+                )
             ids = request.ids or (() if self._start_id is None else (self._start_id,))
             if not ids:
                 raise TextError("an empty text, and the model has no start token", advice="a text to go on with")
@@ -135,7 +143,7 @@ class Engine:
             request.settings,
             prompt_length=len(self._prompt(request)),
             context=context_of(stacks[1]),
-            overflow=Overflow.ERROR,
+            overflow=None,
         )
         return Request(ids=request.ids, prefix=request.prefix, settings=settings, draw=request.draw)
 
@@ -160,59 +168,70 @@ class Engine:
             batches += [[places[i] for i in batch] for batch in buckets(lengths, most_rows=rows, most_tokens=tokens)]
         return batches
 
-    def _new_rows(self, batch: Sequence[Request], *, scored: bool, streamed: bool) -> list[Row]:
-        rows: list[Row] = []
-        for place, request in enumerate(batch):
-            stop = request.settings.stop
-            if (stop or streamed) and self._to_text is None:
-                raise DecodingError("text is asked for, and the engine has no tokenizer", advice="a Tokenizer")
-            text = TextStream(decode=self._to_text, stop=stop) if self._to_text and (stop or streamed) else None
-            prompt = self._prompt(request)
-            rows.append(
-                Row(
-                    name=place,
-                    prompt=prompt,
-                    settings=request.settings,
-                    text=text,
-                    scored=scored,
-                    draw=request.draw,
-                )
+    def _new_rows(self, batch: Sequence[Request], *, scored: bool) -> list[Row]:
+        return [
+            Row(
+                name=place,
+                prompt=self._prompt(request),
+                settings=request.settings,
+                text=self._new_text(request),
+                scored=scored,
+                draw=request.draw,
             )
-        return rows
+            for place, request in enumerate(batch)
+        ]
+
+    def _new_text(self, request: Request) -> TextStream | None:
+        """What will write the text; a text that goes on with another begins in its company."""
+        stop = request.settings.stop
+        if self._to_text is None:
+            if stop:
+                raise DecodingError("text is asked for, and the engine has no tokenizer", advice="a Tokenizer")
+            return None
+        goes_on = isinstance(self.network, DecoderOnly)
+        return TextStream(decode=self._to_text, stop=stop, after=request.ids if goes_on else request.prefix)
 
     def _rows(self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]) -> list[Reply]:
-        rows = self._new_rows(batch, scored=scored, streamed=False)
+        rows = self._new_rows(batch, scored=scored)
         events: list[list[Event]] = [[] for _ in rows]
-        for step in decode(self.stepper(batch), rows):
-            for event in step:
+        steps = decode(self.stepper(batch), rows)
+        while any(row.finish is None for row in rows) and not cancelled():
+            for event in next(steps):
                 events[event.row].append(event)
-            if cancelled():
-                for row in rows:
-                    row.cancel()
+        for row in rows:
+            row.cancel()
         return [Reply(answers=(self._answer(row, found),)) for row, found in zip(rows, events, strict=True)]
 
     def _answer(self, row: Row, events: list[Event]) -> Answer:
-        ids = tuple(event.id for event in events)
-        text = "".join(event.text for event in events) if row.text is not None else self._text(ids, row.settings)
+        text = "".join(event.text for event in events)
+        if row.finish is Finish.CANCELLED and row.text is not None:
+            text += row.text.close()
         scores = tuple(event.log_probability for event in events if event.log_probability is not None)
         assert row.finish is not None
-        score = sum(scores) if row.scored else None
-        return Answer(ids=ids, text=text, finish=row.finish, score=score, log_probabilities=scores)
+        return Answer(
+            ids=tuple(event.id for event in events),
+            text=text,
+            finish=row.finish,
+            score=sum(scores) if row.scored else None,
+            log_probabilities=scores,
+        )
 
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
         prompts = [self._prompt(request) for request in batch]
         found = beam_search(self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled)
-        return [self._reply(result, settings) for result in found]
+        return [self._reply(result, request) for result, request in zip(found, batch, strict=True)]
 
-    def _reply(self, result: BeamResult, settings: DecodingSettings) -> Reply:
+    def _reply(self, result: BeamResult, request: Request) -> Reply:
         answers = [
-            Answer(ids=beam.ids, text=self._text(beam.ids, settings), finish=beam.finish, score=beam.score)
+            Answer(ids=beam.ids, text=self._text(beam.ids, request), finish=beam.finish, score=beam.score)
             for beam in result.beams
         ]
         return Reply(answers=tuple(answers), steps=result.steps)
 
-    def _text(self, ids: tuple[int, ...], settings: DecodingSettings) -> str:
-        if self._to_text is None:
+    def _text(self, ids: tuple[int, ...], request: Request) -> str:
+        text = self._new_text(request)
+        if text is None:
             return ""
-        return self._to_text(ids[:-1] if ids and ids[-1] in settings.end_ids else ids)
+        shown = ids[:-1] if ids and ids[-1] in request.settings.end_ids else ids
+        return "".join(text.push(index) for index in shown) + text.close()

@@ -25,7 +25,7 @@ class Int8Linear(nn.Module):
     integer: Tensor
     scale: Tensor
 
-    def __init__(self, *, weight: Float[Tensor, "outputs D"], bias: nn.Parameter | None) -> None:
+    def __init__(self, *, weight: Tensor, bias: nn.Parameter | None) -> None:
         super().__init__()
         integer, scale = quantise(weight)
         self.register_buffer("integer", integer)
@@ -43,7 +43,7 @@ class Int8Linear(nn.Module):
 
 
 def quantise(
-    weight: Float[Tensor, "outputs D"],
+    weight: Tensor,
 ) -> tuple[Int8[Tensor, "outputs D"], Float[Tensor, " outputs"]]:
     """The integers and the scales of a matrix."""
     scale = weight.detach().abs().amax(-1) / _LARGEST

@@ -7,8 +7,6 @@ from clearhead.config import StackConfig
 from clearhead.decoding import DecodingSettings
 from clearhead.errors import DecodingError
 
-_DEFAULT_NEW = 256
-
 
 class Overflow(StrEnum):
     """What happens where a text outgrows the model's context."""
@@ -40,26 +38,33 @@ def check_fits(length: int, *, context: int | None, what: str, advice: str) -> N
 
 
 def fitted(
-    settings: DecodingSettings, *, prompt_length: int, context: int | None, overflow: Overflow
+    settings: DecodingSettings, *, prompt_length: int, context: int | None, overflow: Overflow | None
 ) -> DecodingSettings:
     """The settings with their number of new ids made definite, within the context.
+
+    Args:
+        settings: What is asked for.
+        prompt_length: The ids that are there already.
+        context: How many the model was made for; None where it has no limit.
+        overflow: What happens to more; None for a model that cannot slide.
 
     Raises:
         DecodingError: The prompt leaves no room, or more ids are asked for than there is room for.
     """
     if context is None or overflow is Overflow.SLIDE:
-        n_new = settings.n_new(prompt_length=prompt_length, default=_DEFAULT_NEW)
+        n_new = settings.n_new(prompt_length=prompt_length)
         return replace(settings, max_new_tokens=max(n_new, 0), max_length=None)
+    shorter = "a shorter text" if overflow is None else _SHORTER
     room = context - prompt_length
-    asked = settings.n_new(prompt_length=prompt_length, default=min(_DEFAULT_NEW, room))
-    if room < 1 and asked != 0:
-        check_fits(prompt_length + 1, context=context, what="the text with one more token", advice=_SHORTER)
+    asked = settings.n_new(prompt_length=prompt_length)
+    if room < 1 and asked > 0:
+        check_fits(prompt_length + 1, context=context, what="the text with one more token", advice=shorter)
     if settings.max_new_tokens is not None and asked > room:
         raise DecodingError(
             "more new tokens than the model's context has room for",
             got=f"{prompt_length} tokens and {asked} new ones",
             expected=f"at most {context} together",
-            advice=f"max_new_tokens={room}, or {_SHORTER}",
+            advice=f"max_new_tokens={room}, or {shorter}",
         )
     return replace(settings, max_new_tokens=max(min(asked, room), 0), max_length=None)
 

@@ -44,7 +44,12 @@ def prepare(network: Net, *, weights: WeightFormat = WeightFormat.FLOAT32) -> Ne
     twin = copy.deepcopy(network, memo=dict(shared)).eval()
     make = _PRODUCTS[weights]
     modules = cast("list[tuple[str, nn.Module]]", list(twin.named_modules()))  # pyright: ignore[reportUnknownArgumentType]
+    within_heads = {
+        id(part) for _, module in modules if isinstance(module, LanguageModelHead) for part in module.children()
+    }
     for name, module in modules:
+        if id(module) in within_heads:
+            continue  # the head is replaced as a whole
         if isinstance(module, nn.Linear):
             twin.set_submodule(name, make(weight=module.weight, bias=module.bias))
         elif isinstance(module, LanguageModelHead):

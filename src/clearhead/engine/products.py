@@ -34,19 +34,15 @@ class FewRowsLinear(nn.Module):
         return few_rows_linear(x, self.weight, self.bias)
 
 
-def few_rows_linear(
-    x: Float[Tensor, "... D"], weight: Float[Tensor, "outputs D"], bias: Float[Tensor, " outputs"] | None
-) -> Float[Tensor, "... outputs"]:
+def few_rows_linear(x: Float[Tensor, "... D"], weight: Tensor, bias: Tensor | None) -> Float[Tensor, "... outputs"]:
     """Like `functional.linear`, faster for few rows."""
     n_outputs, width = weight.shape
     n_rows = x.numel() // width
     if n_rows > _FEW_ROWS or n_rows == 0:
         return functional.linear(x, weight, bias)
-    if n_rows == 1:
-        product = _one_row(x.reshape(1, 1, width), weight)
-    else:
-        # The weights on the left: they are read once, in the order in which they lie.
-        product = (weight @ x.reshape(n_rows, width).t()).t()
+    rows = x.reshape(n_rows, width)
+    # The weights on the left: they are read once, in the order in which they lie.
+    product = _one_row(rows.unsqueeze(0), weight) if n_rows == 1 else (weight @ rows.t()).t()
     product = product.reshape(*x.shape[:-1], n_outputs)
     return product if bias is None else product + bias
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from clearhead.engine.batching import buckets
 from clearhead.engine.limits import check_fits, context_of
 from clearhead.engine.padding import pad_right
+from clearhead.errors import TextError
 from clearhead.models import EncoderOnly, EncoderOutput
 from clearhead.text import Encoding
 
@@ -36,9 +37,12 @@ def read(
 
     Raises:
         DecodingError: A text is longer than the context.
+        TextError: A text has no token.
     """
     context = context_of(network.config.encoder)
     for text in texts:
+        if not text.ids:
+            raise TextError("an empty text", advice="a text to read, or none at all")
         check_fits(
             len(text), context=context, what="the text", advice="a shorter text, or truncate=True, which cuts its end"
         )

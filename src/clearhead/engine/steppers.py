@@ -94,7 +94,7 @@ class DecoderOnlyStepper:
         for row, index in zip(self._rows, ids_B, strict=True):
             row.append(int(index))
             if len(row) > self._window:
-                del row[: len(row) - self._window // 2]
+                del row[: len(row) - max(1, self._window // 2)]
                 full = True
         return full or self._cache.length == self._cache.capacity
 
@@ -173,7 +173,7 @@ class RecurrentStepper:
     Args:
         network: The model.
         sources: The ids of the sources.
-        prompts: The ids that each target begins with, the start id first; all of one length.
+        prompts: The ids that each target begins with, the start id first.
     """
 
     def __init__(self, *, network: Recurrent, sources: Prompts, prompts: Prompts) -> None:
@@ -189,9 +189,13 @@ class RecurrentStepper:
             mask_BS = torch.ones_like(source_ids_BS, dtype=torch.bool)
         with torch.no_grad():
             self._state = self._network.begin(source_ids_BS, source_mask_BS=mask_BS)
+        ids_BT, mask_BT = pad_left(self._prompts)
         logits_BV = torch.empty(0, 0)
-        for ids_B in torch.tensor(self._prompts).unbind(1):
+        for place, ids_B in enumerate(ids_BT.unbind(1)):
+            before = self._state
             logits_BV = self.step(ids_B)
+            if mask_BT is not None:  # a row whose text has not begun stays as it was
+                self._state = self._state.where(mask_BT[:, place], before)
         return logits_BV
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:

@@ -85,6 +85,15 @@ class RecurrentState:
             mask_BS=self.mask_BS[rows_B],
         )
 
+    def where(self, chosen_B: Bool[Tensor, " B"], other: "RecurrentState") -> "RecurrentState":
+        """This state in the chosen rows and another in the rest, where both look at one source."""
+        pairs = zip(self.cells, other.cells, strict=True)
+        chosen_B1 = chosen_B.unsqueeze(1)
+        return replace(
+            self,
+            cells=[tuple(torch.where(chosen_B1, a, b) for a, b in zip(*pair, strict=True)) for pair in pairs],
+        )
+
 
 class RecurrentDecoder(nn.Module):
     """Writes the target one state at a time, looking back at the source where it has attention."""

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from clearhead.errors import DecodingError
 
-
 _FIRST_POSITIONS = 1024
 
 

@@ -133,7 +133,7 @@ class PieceTokenizer(Tokenizer):
         """A text cut at the added tokens in it: each part, where it starts, and its id if it is such a token."""
         parts: list[tuple[str, int, int | None]] = []
         done = 0
-        if self._manner.languages and (code := _LANGUAGE.match(text)) and code[0] in self._ids:
+        if not literal and self._manner.languages and (code := _LANGUAGE.match(text)) and code[0] in self._ids:
             done = code.end()
             parts.append((code[0], 0, self._ids[code[0]]))
         pattern = self._added_literal if literal else self._added

@@ -30,7 +30,7 @@ class AssessmentSettings:
     source: str | None = None
     beams: int = 5
     whole: bool = False
-    batch: int = 128
+    batch: int = 64
     worst: int = 5
     seed: int = 0
 

@@ -1,0 +1,162 @@
+"""Lines in, lines out: what every verb that processes text does the same.
+
+Takes: texts, a file or standard input, and what to do with a few of them at once.
+Gives: one result a line, in order; progress on a terminal; what was finished, whatever happens.
+Uses:  cli.corpus, cli.options, cli.output, cli.usage, errors; tasks, to load a model.
+Never: a finished line that gets lost.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import typer
+
+from clearhead.cli.corpus import STDIN, from_keyboard, progress, read_corpus, segments
+from clearhead.cli.options import Given
+from clearhead.cli.output import Outcome, Output, lines_out
+from clearhead.cli.usage import check_usage
+from clearhead.errors import ClearheadError
+
+__all__ = ["INTERRUPTED", "Outcome", "opened", "process_lines"]
+
+INTERRUPTED = 130
+_MOST_AT_ONCE = 256
+_LONG_SECONDS = 2.0
+
+
+def process_lines(
+    given: Given,
+    work: Callable[[Sequence[str]], Iterable[Outcome]],
+    *,
+    label: str,
+    output: AbstractContextManager[Output] | None = None,
+) -> int:
+    """Does the work on all texts, a growing number at once, so that the first result comes soon.
+
+    Gives how many there were.
+
+    Args:
+        given: Which texts, and where results go.
+        work: What to do with some of them: one outcome for each, in order.
+        label: What that is, for the progress bar.
+        output: Where results go if not as lines to where `given` says.
+
+    Raises:
+        ClearheadError: A text that cannot be processed; those before it are, and the message says which it was.
+    """
+    written: Output | None = None
+    try:
+        with output or lines_out(given.out, as_json=given.as_json) as written, _reading(given, label) as texts:
+            for chunk in _chunks(texts, alone=not given.texts and given.file is None and from_keyboard()):
+                for text, outcome in _worked(chunk, work, given, before=written.n_written):
+                    written.write(text, outcome)
+                written.flush()
+    except KeyboardInterrupt:
+        typer.echo(f"\nclearhead: stopped; {_finished(given, written)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    except ClearheadError:
+        if written is not None and written.n_written and given.out is not None:
+            typer.echo(f"clearhead: {_finished(given, written)}", err=True)
+        raise
+    return written.n_written
+
+
+def opened(given: Given, verb: str, **options: Any) -> Any:
+    """The model that a verb works with, on as many threads as were asked for; wrong usage is said before it loads.
+
+    Raises:
+        typer.BadParameter: Options that exclude each other, or one out of range.
+        ClearheadError: A file that is not there, or no such model.
+    """
+    check_usage(given)
+    import torch
+
+    from clearhead.tasks.defaults import default_model
+    from clearhead.tasks.loaded import Loaded
+
+    if given.threads is not None:
+        torch.set_num_threads(given.threads)
+    loaded = Loaded.open(given.model or default_model(verb), weights=given.weights, **options)
+    loaded.require(verb)
+    return loaded
+
+
+def _finished(given: Given, written: Output | None) -> str:
+    """What is kept, in words."""
+    n_lines = 0 if written is None else written.n_written
+    if n_lines == 0:
+        return "no line was finished"
+    lines = "the one finished line is" if n_lines == 1 else f"the {n_lines} finished lines are"
+    return f"{lines} {'kept' if given.out is None else f'kept in {given.out}'}"
+
+
+@contextmanager
+def _reading(given: Given, label: str) -> Generator[Iterator[str]]:
+    if given.file is None:
+        if not given.texts and from_keyboard():
+            typer.echo("clearhead: one text a line; Ctrl-D ends", err=True)
+        yield segments(given.texts)
+        return
+    # Results that scroll by are progress enough, and a bar would stand in their midst.
+    seen = given.out is None and sys.stdout.isatty()
+    with progress(label, [] if seen else [given.file], reads_ahead=False) as report:
+        yield read_corpus([given.file], report=report, every=1)
+
+
+def _chunks(texts: Iterator[str], *, alone: bool) -> Iterator[list[str]]:
+    """Texts in numbers that grow as long as they take little time; one at a time where somebody types them.
+
+    Raises:
+        ClearheadError: A text that cannot be read, after those before it.
+    """
+    size, chunk = 1, list[str]()
+    failure: ClearheadError | None = None
+    begun = time.monotonic()
+    while True:
+        try:
+            chunk.append(next(texts))
+        except StopIteration:
+            break
+        except ClearheadError as error:
+            failure = error
+            break
+        if len(chunk) < size:
+            continue
+        read = time.monotonic()
+        yield chunk
+        done = time.monotonic()
+        if alone or read - begun > _LONG_SECONDS:
+            size = 1
+        else:
+            size = min(2 * size, _MOST_AT_ONCE) if done - read < _LONG_SECONDS else max(1, size // 2)
+        begun, chunk = done, []
+    if chunk:
+        yield chunk
+    if failure is not None:
+        raise failure
+
+
+def _worked(
+    chunk: list[str], work: Callable[[Sequence[str]], Iterable[Outcome]], given: Given, *, before: int
+) -> Iterator[tuple[str, Outcome]]:
+    """The outcomes of a chunk; where it fails, of all texts before the one that fails."""
+    try:
+        outcomes = list(zip(chunk, work(chunk), strict=True))
+    except ClearheadError as error:
+        if len(chunk) == 1:
+            error.problem = _where(given, before + 1) + error.problem
+            raise
+        for place, text in enumerate(chunk):
+            yield from _worked([text], work, given, before=before + place)
+        return
+    yield from outcomes
+
+
+def _where(given: Given, number: int) -> str:
+    """Which text it is, as a message begins; nothing where there is only one."""
+    if given.texts:
+        return f"text {number}: " if len(given.texts) > 1 else ""
+    return f"{STDIN if given.file is None or str(given.file) == '-' else given.file}, line {number}: "

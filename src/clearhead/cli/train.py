@@ -1,0 +1,129 @@
+"""`clearhead train`: from a file of text to a model of your own.
+
+Takes: files of pairs, texts or labels; a folder for the run.
+Gives: a folder that opens everywhere, with the run's log and report beside it.
+Uses:  training, data.
+Never: a run that a crash can lose; the same command goes on with it.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from clearhead.cli.sources import sources
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+_EPILOG = (
+    "FILE may say more: train.en+train.de (aligned lines), pairs.tsv@to=fr (the language written, where one model "
+    "writes several), pairs.tsv@weight=2, sts.tsv@columns=5;6;4. Any setting of config.yaml can be given as "
+    "--train.lr 3e-4 or --model.n_layers 6."
+)
+_OVERRIDE = re.compile(r"--((?:data|tokenizer|model|train|evaluation|teacher)(?:\.[\w.]+)?)(?:=(.*))?", re.DOTALL)
+
+
+@app.command(
+    help="Train a model of your own: pairs, texts or labels in, a folder that opens everywhere out.",
+    epilog=_EPILOG,
+    context_settings={"ignore_unknown_options": True},
+)
+def train(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Text, .tsv, .csv, .jsonl; .gz works.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder, and the model's.")],
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task", metavar="TASK", help="translate, language-model, masked-language-model, classify or similarity."
+        ),
+    ] = "translate",
+    validation: Annotated[
+        list[str] | None, typer.Option("--validation", metavar="FILE", help="Measure by these, not by a held-out part.")
+    ] = None,
+    preset: Annotated[str, typer.Option("--preset", metavar="SIZE", help="The size: tiny, small or base.")] = "small",
+    time_budget: Annotated[
+        str | None, typer.Option("--time-budget", metavar="TIME", help="How long it may take: 60m, 1h30m.")
+    ] = None,
+    start: Annotated[
+        str | None, typer.Option("--start", metavar="MODEL", help="Begin with this model's weights.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", metavar="YAML", help="Settings, as a run's config.yaml has them.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="All by default.")] = None,
+) -> None:
+    """Train, or go on with the run in the folder."""
+    import torch
+
+    from clearhead.data import Task
+    from clearhead.training import LiveProgress, make_job, read_yaml
+    from clearhead.training.report import write_report
+    from clearhead.training.train import train as run_job
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    files, overrides = _overrides(files)
+    if time_budget is not None:
+        overrides.append(f"train.time_budget={time_budget if not time_budget.isdigit() else time_budget + 's'}")
+    if start is not None:
+        overrides.append(f"model.start={start}")
+    known = _choice(task, [each.value for each in Task], "--task")
+    job = make_job(Task(known), preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
+    progress = LiveProgress()
+    finished = run_job(
+        job,
+        sources=sources(files, job.task),
+        validation=sources(validation or [], job.task),
+        folder=out,
+        progress=progress,
+    )
+    typer.echo(str(finished.outcome))
+    if finished.outcome.interrupted_by is not None:
+        raise typer.Exit(finished.outcome.exit_code)
+    report = write_report(out)
+    for name, value in finished.outcome.metrics.items():
+        typer.echo(f"  {name:12} {value:.4f}")
+    typer.echo(f"wrote {report}")
+    if finished.folder is not None:
+        typer.echo(f"wrote {finished.folder}: try {_example(job.task, finished.folder)}")
+
+
+def _example(task: Any, folder: Path) -> str:
+    verbs = {
+        "translate": 'translate "Hello."',
+        "language-model": 'complete "Once"',
+        "masked-language-model": 'fill "It is a [MASK]."',
+        "classify": 'classify "A text."',
+        "similarity": 'embed "A text."',
+    }
+    return f"clearhead {verbs[str(task)]} --model {folder}"
+
+
+def _choice(value: str, known: list[str], option: str) -> str:
+    if value not in known:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(known)}", param_hint=option)
+    return value
+
+
+def _overrides(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The files, and apart from them `--train.lr 3e-4` and `--train.lr=3e-4` as `train.lr=3e-4`."""
+    files: list[str] = []
+    found: list[str] = []
+    rest = iter(arguments)
+    for argument in rest:
+        match = _OVERRIDE.fullmatch(argument)
+        if match is None and argument.startswith("-"):
+            raise typer.BadParameter(f"no such option: {argument}")
+        if match is None:
+            files.append(argument)
+            continue
+        value = match[2] if match[2] is not None else next(rest, None)
+        if value is None:
+            raise typer.BadParameter(f"{argument} needs a value")
+        found.append(f"{match[1]}={value}")
+    if not files:
+        raise typer.BadParameter("no file to learn from", param_hint="FILE")
+    return files, found

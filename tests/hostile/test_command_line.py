@@ -172,7 +172,7 @@ def test_an_unknown_language_lists_those_it_knows(refused: Refused, to: list[str
         ("--beams", 0), ("--beams", -1), ("--beams", 10**9), ("--nbest", 0), ("--max-new-tokens", -1),
         ("--temperature", -0.5), ("--temperature", "nan"), ("--top-p", 0), ("--top-p", 1.5), ("--top-k", -1),
         ("--min-p", -1), ("--repetition-penalty", 0), ("--no-repeat-ngram", -1), ("--stop", ""), ("--seed", 2**70),
-        ("--seed", "x"), ("--threads", 0), ("--weights", "int3"), ("--overflow", "cut"),
+        ("--seed", "x"), ("--threads", 0), ("--threads", 10**6), ("--weights", "int3"), ("--overflow", "cut"),
     ],
 )  # fmt: skip
 def test_an_option_out_of_range_is_wrong_usage(refused: Refused, option: str, value: object) -> None:

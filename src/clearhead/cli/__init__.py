@@ -1,7 +1,7 @@
 """The command line: `clearhead` and its verbs.
 
 Takes: arguments, standard input.
-Gives: results on standard output, trouble and progress on standard error; exit 0, 1 for a failure, 2 for wrong usage.
+Gives: results on standard output, the rest on standard error; exit 0, 1 failure, 2 wrong usage, 130 after Ctrl-C.
 Uses:  typer; every room, through the verb that needs it and not before.
 Never: a traceback unless --debug asks for it, colour that NO_COLOR forbids, or a heavy import for --help.
 """

@@ -17,7 +17,9 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["FLAGS", "Given", "shared_options"]
+__all__ = ["FLAGS", "MOST_THREADS", "Given", "shared_options"]
+
+MOST_THREADS = 512  # where the system refuses more, the library below ends the process
 
 
 class Weights(StrEnum):
@@ -81,7 +83,7 @@ _SHARED: dict[str, tuple[Any, Any]] = {
     "as_json": (Annotated[bool, typer.Option("--json", help="One JSON object a line.")], False),
     "weights": (Annotated[Weights, typer.Option("--weights", help="How weights are held.")], Weights.FLOAT32),
     "threads": (
-        Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="Threads; all by default.")],
+        Annotated[int | None, typer.Option("--threads", metavar="N", min=1, max=MOST_THREADS, help="All by default.")],
         None,
     ),
 }

@@ -21,7 +21,7 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.command(help="Find passages by meaning, in a file of lines or a folder of texts.")
+@app.command(help="Find passages by what they mean, in a file of lines or a folder of texts.")
 @shared_options()
 def search(
     given: Given,

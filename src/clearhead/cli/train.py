@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from clearhead.cli.options import MOST_THREADS
 from clearhead.cli.sources import sources
 
 __all__ = ["app"]
@@ -53,7 +54,9 @@ def train(
     config: Annotated[
         Path | None, typer.Option("--config", metavar="YAML", help="Settings, as a run's config.yaml has them.")
     ] = None,
-    threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="All by default.")] = None,
+    threads: Annotated[
+        int | None, typer.Option("--threads", metavar="N", min=1, max=MOST_THREADS, help="All by default.")
+    ] = None,
 ) -> None:
     """Train, or go on with the run in the folder."""
     import torch

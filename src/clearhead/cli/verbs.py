@@ -33,7 +33,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "classify": "Say which label fits a text.",
         "fill": "Fill in masked words.",
         "embed": "Give each text a vector.",
-        "search": "Find passages by meaning, in a file of lines or a folder of texts.",
+        "search": "Find passages by what they mean.",
         "export": "Write a model as a folder that other programs open.",
         "learn": "Work through the examples of the course, computed as you watch.",
         "models": "List the models on this computer.",

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from clearhead.config import (
     SIZES,
+    Activation,
     Cell,
     HeadConfig,
     HeadKind,
@@ -27,6 +28,8 @@ from clearhead.training.fine_tune import with_head
 from clearhead.training.job import Job, ModelSettings
 
 _PUBLISHED = {Task.TRANSLATE: "marian", Task.LANGUAGE_MODEL: "llama"}
+_POOLER = {"distilbert": Activation.RELU}
+"""What bends a classifier's hidden layer, where that is not BERT's tanh."""
 _RECURRENT = {"recurrent": RecurrentAttention.NONE, "recurrent-attention": RecurrentAttention.ADDITIVE}
 
 
@@ -54,7 +57,7 @@ def make_network(job: Job, *, tokenizer: Tokenizer, labels: tuple[str, ...], sta
 
 def _started(job: Job, start: Loaded, labels: tuple[str, ...]) -> Network[Any]:
     network = start.checkpoint.model
-    head = _head(job.task, labels)
+    head = _head(job.task, labels, bent_by=_POOLER.get(start.checkpoint.family, Activation.TANH))
     if isinstance(network, EncoderOnly) and head is not None and head != network.config.head:
         return with_head(network, head, seed=job.train.seed)
     fits = {
@@ -95,7 +98,8 @@ def _config(job: Job, tokenizer: Tokenizer, labels: tuple[str, ...]) -> ModelCon
         # Texts follow one another, each with its end: the end of one is the start of the next.
         return replace(config, tokens=TokenIds(pad=special.pad, start=special.end, end=end))
     tokens = TokenIds(pad=special.pad, start=special.start, end=end)
-    return replace(config, head=_head(job.task, labels) or config.head, tokens=tokens)
+    head = _head(job.task, labels, bent_by=_POOLER.get(name, Activation.TANH))
+    return replace(config, head=head or config.head, tokens=tokens)
 
 
 def _translator(config: ModelConfig, model: ModelSettings, tokenizer: Tokenizer) -> ModelConfig:
@@ -118,11 +122,11 @@ def _size(model: ModelSettings) -> Size:
     return replace(SIZES[model.preset], **own)
 
 
-def _head(task: Task, labels: tuple[str, ...]) -> HeadConfig | None:
+def _head(task: Task, labels: tuple[str, ...], *, bent_by: Activation = Activation.TANH) -> HeadConfig | None:
     """The head of an encoder that learns a task; None where the architecture's own will do."""
     match task:
         case Task.CLASSIFY:
-            return HeadConfig(kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=labels)
+            return HeadConfig(kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=labels, activation=bent_by)
         case Task.SIMILARITY:
             return HeadConfig(kind=HeadKind.SENTENCE)
         case Task.MASKED_LANGUAGE_MODEL:

@@ -16,12 +16,11 @@ from typing import Any, TypeVar, cast
 from clearhead.errors import ClearheadError, TextError
 from clearhead.text.files import numbered_lines, read_bounded, reading
 from clearhead.training.run import CONFIG, METRICS, RUN
-from clearhead.training.train import SAMPLES, SUMMARY
+from clearhead.training.train import EVALUATION, SAMPLES, SUMMARY
 from clearhead.weights.strict_json import read_object
 
 __all__ = ["EVALUATION", "Evaluation", "RunContents", "SampleLine", "integer", "mapping", "read_contents", "real"]
 
-EVALUATION = "evaluation.json"
 """What `clearhead evaluate` measured; a run is complete without it."""
 
 _MAX_BYTES = 16 * 2**20

@@ -30,6 +30,7 @@ from clearhead.training.written_evaluation import Sample, WrittenEvaluation
 DATA = "data"
 SAMPLES = "samples.jsonl"
 SUMMARY = "summary.json"
+EVALUATION = "evaluation.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +89,13 @@ def train(
         progress.say(_account(materials))
         network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
         progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
-        outcome = _trainer(job, materials, network, run, progress=progress, world=world).run()
+        evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world)
+        outcome = trainer.run()
         written = None
         if outcome.interrupted_by is None:
+            rows = evaluate.by_length(network)
+            if rows:
+                _keep_json(folder / EVALUATION, {"by_length": [asdict(row) for row in rows]})
             written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
             _summarise(folder, job, outcome, network, materials)
     return Finished(outcome=outcome, network=network, materials=materials, folder=written)
@@ -98,7 +103,7 @@ def train(
 
 def _trainer(
     job: Job, materials: Materials, network: Network[Any], run: RunFolder, *, progress: Progress, world: World
-) -> Trainer:
+) -> tuple[WrittenEvaluation, Trainer]:
     samples = MetricsLog(path=run.path / SAMPLES)
     trainer: list[Trainer] = []
 
@@ -124,7 +129,7 @@ def _trainer(
             world=world,
         )
     )
-    return trainer[0]
+    return evaluate, trainer[0]
 
 
 def _objective(job: Job, materials: Materials, *, smoothing: float) -> Objective:
@@ -184,5 +189,9 @@ def _summarise(folder: Path, job: Job, outcome: Outcome, network: Network[Any], 
         "padding": materials.padding,
         "cleaning": materials.prepared.report.to_dict(),
     }
-    with replacing(folder / SUMMARY) as stream:
+    _keep_json(folder / SUMMARY, content)
+
+
+def _keep_json(path: Path, content: dict[str, Any]) -> None:
+    with replacing(path) as stream:
         stream.write(json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")

@@ -9,6 +9,8 @@ from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request
 from clearhead.models import DecoderOnly, EncoderDecoder, Network, Recurrent
 from clearhead.text import Tokenizer
+from clearhead.training.assessment.lengths import by_length, n_words
+from clearhead.training.assessment.results import LengthRow
 from clearhead.training.evaluate import Evaluate
 from clearhead.training.job import Job
 from clearhead.training.scores import translation_scores
@@ -66,30 +68,52 @@ class WrittenEvaluation:
             case _:
                 return metrics
 
+    def by_length(self, network: Network[Any]) -> tuple[LengthRow, ...]:
+        """BLEU and chrF by the length of the source; nothing for networks that do not translate."""
+        found = self._translations(network) if isinstance(network, EncoderDecoder | Recurrent) else []
+        if not found:
+            return ()
+
+        def measure(places: list[int]) -> dict[str, float | None]:
+            scores = _scored([found[place] for place in places])
+            return {"bleu": scores["bleu"], "chrf": scores["chrf"]}
+
+        return by_length([n_words(sample.source) for sample in found], measure)
+
     def _translated(self, network: EncoderDecoder | Recurrent) -> dict[str, float]:
+        found = self._translations(network)
+        if not found:
+            return {}
+        self._keep(found[: self._job.evaluation.samples])
+        return _scored(found)
+
+    def _translations(self, network: EncoderDecoder | Recurrent) -> list[Sample]:
         store, settings = self._prepared.validation, self._job.evaluation
         n = min(len(store), settings.sentences)
         if n == 0:
-            return {}
+            return []
         tokenizer, target = self._tokenizer, self._tokenizer.target
         pad, end = tokenizer.special.pad, target.special.end
         assert pad is not None and end is not None
         engine = Engine(network=network, to_text=target.decode, start_id=pad)
         sources = [tuple(map(int, store.ids("source", row))) for row in range(n)]
         longest = _LONGER * max(map(len, sources)) + _FEW
+        context = None if isinstance(network, Recurrent) else network.config.output_stack.position.max_length
         ways = DecodingSettings(
-            beams=settings.beams, max_new_tokens=longest, end_ids=(end,), bad_words=((pad,),) if pad != end else ()
+            beams=settings.beams,
+            max_new_tokens=longest if context is None else min(longest, context - 1),
+            end_ids=(end,),
+            bad_words=((pad,),) if pad != end else (),
         )
         replies = engine.generate([Request(ids=ids, settings=ways) for ids in sources])
-        outputs = [reply.best.text for reply in replies]
-        expected = [target.decode(map(int, store.ids("target", row))) for row in range(n)]
-        shown = [
-            Sample(source=tokenizer.decode(sources[row]), output=outputs[row], expected=expected[row])
-            for row in range(min(n, settings.samples))
+        return [
+            Sample(
+                source=tokenizer.decode(sources[row]),
+                output=replies[row].best.text,
+                expected=target.decode(map(int, store.ids("target", row))),
+            )
+            for row in range(n)
         ]
-        self._keep(shown)
-        scores = translation_scores(outputs, expected)
-        return {"bleu": scores.bleu, "chrf": scores.chrf}
 
     def _completed(self, network: DecoderOnly) -> None:
         assert self._job.task is Task.LANGUAGE_MODEL
@@ -113,3 +137,8 @@ class WrittenEvaluation:
                 for prompt, reply in zip((prompt for prompt in prompts if prompt), replies, strict=True)
             ]
         )
+
+
+def _scored(found: list[Sample]) -> dict[str, float]:
+    scores = translation_scores([sample.output for sample in found], [sample.expected or "" for sample in found])
+    return {"bleu": scores.bleu, "chrf": scores.chrf}

@@ -1,6 +1,12 @@
 """`clearhead complete`: as it comes, or by line."""
 
+import io
+import sys
 from pathlib import Path
+
+import pytest
+
+from clearhead.cli import main
 
 from .tiny_folders import CONTEXT, Run
 
@@ -71,3 +77,29 @@ def test_a_text_may_slide_through_the_context(run: Run, folders: Path) -> None:
     ran = run("complete", "-m", folders / "gpt2", "hi" * CONTEXT, *SHORT, "--overflow", "slide")
     assert ran.code == 0
     assert ran.out.startswith("hi" * CONTEXT)
+
+
+class Impatient(io.StringIO):
+    """A standard output whose reader presses Ctrl-C when something has been written."""
+
+    pressed = False
+
+    def write(self, text: str) -> int:
+        if self.tell() > len("hi") and not self.pressed:
+            self.pressed = True
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+@pytest.mark.parametrize("more", [[], ["--beams", "2"]])
+def test_an_interrupt_ends_the_line_and_says_so(
+    folders: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Impatient())
+    with pytest.raises(SystemExit) as caught:
+        main(["complete", "-m", str(folders / "gpt2"), "hi", *([] if not more else ["hi", *more])])
+    assert caught.value.code == 130
+    assert sys.stdout.getvalue().startswith("hi")
+    assert sys.stdout.getvalue().endswith("\n")
+    said = "the one finished line is kept" if more else ""
+    assert capsys.readouterr().err.strip().endswith(f"clearhead: stopped{f'; {said}' if said else ''}")

@@ -1,6 +1,8 @@
 """Lines in, lines out: whatever they come from, in order, each in its place."""
 
 import gzip
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,3 +127,26 @@ def test_chunks_before_a_text_that_cannot_be_read_still_come() -> None:
 def test_chunks_shrink_when_they_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clearhead.cli.lines._LONG_SECONDS", 0.0)
     assert {len(chunk) for chunk in _chunks(iter("abcdef"), alone=False)} == {1}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_bar_on_a_terminal_and_none_where_results_scroll_by(
+    translate: Translate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in.txt").write_text("the cat\n" * 3)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", bar := Terminal())
+    assert translate("--file", tmp_path / "in.txt", "--out", tmp_path / "out.txt").code == 0
+    assert "translating" in bar.getvalue()
+    assert "0:00:00" in bar.getvalue()
+    assert "\x1b[3" not in bar.getvalue()
+    monkeypatch.setattr(sys, "stderr", none := Terminal())
+    monkeypatch.setattr(sys, "stdout", seen := Terminal())
+    assert translate("--file", tmp_path / "in.txt").code == 0
+    assert seen.getvalue() == (tmp_path / "out.txt").read_text()
+    assert none.getvalue() == ""

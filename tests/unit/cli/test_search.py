@@ -1,5 +1,7 @@
 """`clearhead search`: an index for once, one that stays, one that grows."""
 
+import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,19 @@ def test_what_is_passed_over_is_said(run: Run, folders: Path, tmp_path: Path) ->
     ran = run("search", "-m", folders / "bert", "x", "--in", folder)
     assert (ran.code, len(ran.lines)) == (0, 1)
     assert f"{folder}: passed over 1: " in ran.err
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_passages_are_counted_as_they_are_read(
+    run: Run, folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "many.txt").write_text("the cat sat\n" * 2500)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", bar := Terminal())
+    assert run("search", "-m", folders / "bert", "x", "--in", tmp_path / "many.txt").code == 0
+    assert "passages read: 2500" in bar.getvalue()

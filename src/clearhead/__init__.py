@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.probe import Edit as Edit
     from clearhead.probe import Recorder as Recorder
     from clearhead.probe import listen as listen
+    from clearhead.tasks import pipeline as pipeline
     from clearhead.text import Tokenizer as Tokenizer
     from clearhead.text import train_tokenizer as train_tokenizer
 
@@ -39,6 +40,7 @@ _DOORS = {
     "build": "clearhead.models",
     "listen": "clearhead.probe",
     "load": "clearhead.model",
+    "pipeline": "clearhead.tasks",
     "preset": "clearhead.config",
     "train_tokenizer": "clearhead.text",
 }

@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "heard", "listen", "probe", "scope"]
+__all__ = ["Edit", "Listener", "Recorder", "heard", "listen", "listening", "probe", "scope"]
 
 Value = TypeVar("Value")
 
@@ -70,6 +70,11 @@ def heard(*names: str) -> bool:
         return False
     prefix = _prefix.get()
     return any(listener.wants(prefix + name) for listener in listeners for name in names)
+
+
+def listening() -> bool:
+    """Whether anybody listens at all."""
+    return bool(_listeners.get())
 
 
 def scope(name: str) -> AbstractContextManager[None]:

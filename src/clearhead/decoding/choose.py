@@ -25,7 +25,7 @@ def choose(logits_BV: Float[Tensor, "B V"], rows: Sequence[Row]) -> list[tuple[i
         DecodingError: A row has nothing left to choose from.
     """
     processed_BV = _processed(logits_BV, rows)
-    chosen_B = processed_BV.argmax(-1)
+    chosen_B = _likeliest(processed_BV)
     groups: dict[DecodingSettings, list[int]] = {}
     for place, row in enumerate(rows):
         if row.settings.draws:
@@ -38,6 +38,11 @@ def choose(logits_BV: Float[Tensor, "B V"], rows: Sequence[Row]) -> list[tuple[i
     if not torch.isfinite(value_B).all():
         raise _nothing_left(rows[int((~torch.isfinite(value_B)).nonzero()[0])])
     return list(zip(integers(chosen_B), _log_probabilities(logits_BV, chosen_B, rows), strict=True))
+
+
+def _likeliest(logits_BV: Tensor) -> Tensor:
+    """The place of the largest logit of each row, looked for in the order in which logits lie."""
+    return logits_BV.t().argmax(0) if logits_BV.stride(0) == 1 else logits_BV.argmax(-1)
 
 
 def _processed(logits_BV: Tensor, rows: Sequence[Row]) -> Tensor:

@@ -25,7 +25,7 @@ class Int8Linear(nn.Module):
     integer: Tensor
     scale: Tensor
 
-    def __init__(self, *, weight: Tensor, bias: nn.Parameter | None) -> None:
+    def __init__(self, *, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         integer, scale = quantise(weight)
         self.register_buffer("integer", integer)

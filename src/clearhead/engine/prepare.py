@@ -5,15 +5,17 @@ This is the seam between models and kernels: a part knows that it multiplies, an
 
 import copy
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from clearhead.engine.int8 import Int8Linear
+from clearhead.engine.joined import JoinedLinear, JoinedProduct
 from clearhead.engine.products import FewRowsLinear
 from clearhead.engine.weight_format import WeightFormat
 from clearhead.models import LanguageModelHead
+from clearhead.nn import Block
 from clearhead.probe import probe
 
 Net = TypeVar("Net", bound=nn.Module)
@@ -43,18 +45,34 @@ def prepare(network: Net, *, weights: WeightFormat = WeightFormat.FLOAT32) -> Ne
     shared = {id(tensor): tensor for tensor in (*network.parameters(), *network.buffers())}
     twin = copy.deepcopy(network, memo=dict(shared)).eval()
     make = _PRODUCTS[weights]
-    modules = cast("list[tuple[str, nn.Module]]", list(twin.named_modules()))  # pyright: ignore[reportUnknownArgumentType]
-    within_heads = {
-        id(part) for _, module in modules if isinstance(module, LanguageModelHead) for part in module.children()
-    }
-    for name, module in modules:
-        if id(module) in within_heads:
-            continue  # the head is replaced as a whole
-        if isinstance(module, nn.Linear):
-            twin.set_submodule(name, make(weight=module.weight, bias=module.bias))
-        elif isinstance(module, LanguageModelHead):
-            table = module.tied or module.untied
-            assert table is not None
-            product = make(weight=table.weight, bias=module.bias)
-            twin.set_submodule(name, VocabularyProduct(product=product, scale=module.scale))
+    for module in _modules(twin):
+        if isinstance(module, Block):
+            _join(module.self_attention, ("query", "key", "value"), make, by_rows=True)
+            _join(module.ffn, ("gate", "up"), make)
+    for module in _modules(twin):
+        for name, part in list(module.named_children()):
+            if isinstance(part, LanguageModelHead):
+                setattr(module, name, _vocabulary(part, make))
+            elif isinstance(part, nn.Linear):
+                setattr(module, name, make(weight=part.weight, bias=part.bias))
     return twin
+
+
+def _modules(twin: nn.Module) -> list[nn.Module]:
+    return [module for module in twin.modules() if not isinstance(module, LanguageModelHead)]
+
+
+def _join(part: nn.Module, names: tuple[str, ...], make: Callable[..., nn.Module], *, by_rows: bool = False) -> None:
+    """Joins the layers of a part that read the same vectors, where it has all of them."""
+    layers = [layer for name in names if isinstance(layer := getattr(part, name), nn.Linear)]
+    if len(layers) < len(names):
+        return
+    joined = JoinedProduct(layers=layers, make=make, by_rows=by_rows)
+    for place, (name, layer) in enumerate(zip(names, layers, strict=True)):
+        setattr(part, name, JoinedLinear(layer=layer, joined=joined, place=place))
+
+
+def _vocabulary(head: LanguageModelHead, make: Callable[..., nn.Module]) -> VocabularyProduct:
+    table = head.tied or head.untied
+    assert table is not None
+    return VocabularyProduct(product=make(weight=table.weight, bias=head.bias), scale=head.scale)

@@ -24,35 +24,34 @@ class FewRowsLinear(nn.Module):
         bias: What is added; None for nothing.
     """
 
-    def __init__(self, *, weight: nn.Parameter, bias: nn.Parameter | None) -> None:
+    def __init__(self, *, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         self.weight = weight
         self.bias = bias
+        self._n_outputs, self._width = weight.shape
+        n_sliced = self._n_outputs // _SLICES * _SLICES
+        # One row would be multiplied by one thread alone, so that the weights are cut into slices for all.
+        self._slices = weight.detach()[:n_sliced].view(_SLICES, -1, self._width).mT if n_sliced else None
+        self._rest = weight.detach()[n_sliced:] if n_sliced < self._n_outputs else None
 
     def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... outputs"]:
         """The product with every row."""
-        return few_rows_linear(x, self.weight, self.bias)
+        n_rows = x.numel() // self._width
+        if n_rows > _FEW_ROWS or n_rows == 0 or torch.is_grad_enabled():
+            return functional.linear(x, self.weight, self.bias)
+        product = self._one_row(x) if n_rows == 1 else self._few_rows(x.reshape(n_rows, self._width))
+        product = product.reshape(*x.shape[:-1], self._n_outputs)
+        return product if self.bias is None else product + self.bias
 
+    def _few_rows(self, rows: Tensor) -> Tensor:
+        # The weights on the left: they are read once, in the order in which they lie.
+        return (self.weight @ rows.t()).t()
 
-def few_rows_linear(x: Float[Tensor, "... D"], weight: Tensor, bias: Tensor | None) -> Float[Tensor, "... outputs"]:
-    """Like `functional.linear`, faster for few rows."""
-    n_outputs, width = weight.shape
-    n_rows = x.numel() // width
-    if n_rows > _FEW_ROWS or n_rows == 0:
-        return functional.linear(x, weight, bias)
-    rows = x.reshape(n_rows, width)
-    # The weights on the left: they are read once, in the order in which they lie.
-    product = _one_row(rows.unsqueeze(0), weight) if n_rows == 1 else (weight @ rows.t()).t()
-    product = product.reshape(*x.shape[:-1], n_outputs)
-    return product if bias is None else product + bias
-
-
-def _one_row(x_11D: Tensor, weight: Tensor) -> Tensor:
-    """The product with one row: one thread would do it alone, so that the weights are cut into slices for all."""
-    n_outputs, width = weight.shape
-    n_sliced = n_outputs // _SLICES * _SLICES
-    sliced = weight[:n_sliced].view(_SLICES, n_sliced // _SLICES, width).mT
-    product = torch.bmm(x_11D.expand(_SLICES, 1, width), sliced).flatten()
-    if n_sliced == n_outputs:
-        return product
-    return torch.cat([product, functional.linear(x_11D, weight[n_sliced:]).flatten()])
+    def _one_row(self, x: Tensor) -> Tensor:
+        row_11D = x.reshape(1, 1, self._width)
+        if self._slices is None:
+            return functional.linear(row_11D, self.weight)
+        product = torch.bmm(row_11D.expand(_SLICES, 1, self._width), self._slices)
+        if self._rest is None:
+            return product
+        return torch.cat([product.flatten(), functional.linear(row_11D, self._rest).flatten()])

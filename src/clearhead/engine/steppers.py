@@ -4,7 +4,8 @@ Prefill runs all prompts at once and fills the cache; each step runs one new pos
 an encoder-decoder runs once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,8 +14,14 @@ from torch import Tensor
 from clearhead.engine.padding import pad_left, pad_right
 from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
 from clearhead.nn import RecurrentState, StackCache
+from clearhead.probe import listening
 
 Prompts = Sequence[tuple[int, ...]]
+
+
+def quiet_mode() -> Callable[[], AbstractContextManager[object]]:
+    """How torch runs what needs no gradient: fastest where nobody listens, whose values could not be worked with."""
+    return torch.no_grad if listening() else torch.inference_mode
 
 
 class _Mask:
@@ -45,6 +52,7 @@ class DecoderOnlyStepper:
     """
 
     def __init__(self, *, network: DecoderOnly, prompts: Prompts, n_new: int, window: int | None = None) -> None:
+        self._mode = quiet_mode()
         self._network = network
         self._rows = [list(prompt) for prompt in prompts]
         self._n_new = n_new
@@ -83,7 +91,7 @@ class DecoderOnlyStepper:
     def _run(self, ids_BT: Tensor) -> Tensor:
         assert self._network.head is not None
         mask_BK = self._mask.upto(self._cache.length + ids_BT.shape[1])
-        with torch.no_grad():
+        with self._mode():
             hidden_BTD = self._network.decode(ids_BT, mask_BK=mask_BK, cache=self._cache)
             return self._network.head(hidden_BTD[:, -1:])[:, 0]
 
@@ -112,6 +120,7 @@ class EncoderDecoderStepper:
     def __init__(
         self, *, network: EncoderDecoder, sources: Prompts, prompts: Prompts, n_new: int, pad_id: int = 0
     ) -> None:
+        self._mode = quiet_mode()
         self._network = network
         self._sources = list(sources)
         self._prompts = list(prompts)
@@ -131,7 +140,7 @@ class EncoderDecoderStepper:
         self._mask = _Mask(mask_BT=mask_BT, capacity=capacity)
         self._cache = self._network.new_cache(capacity=capacity, source_length=source_ids_BS.shape[1])
         self._source_B = torch.arange(len(self._sources))
-        with torch.no_grad():
+        with self._mode():
             self._encoded_BSD = self._network.encode(source_ids_BS, source_mask_BS=self._source_mask_BS)
         return self._run(ids_BT)
 
@@ -156,7 +165,7 @@ class EncoderDecoderStepper:
 
     def _run(self, ids_BT: Tensor) -> Tensor:
         assert self._network.head is not None and self._cache is not None
-        with torch.no_grad():
+        with self._mode():
             hidden_BTD = self._network.decode(
                 ids_BT,
                 encoded_BSD=self._encoded_BSD,
@@ -177,6 +186,7 @@ class RecurrentStepper:
     """
 
     def __init__(self, *, network: Recurrent, sources: Prompts, prompts: Prompts) -> None:
+        self._mode = quiet_mode()
         self._network = network
         self._sources = list(sources)
         self._prompts = list(prompts)
@@ -187,7 +197,7 @@ class RecurrentStepper:
         source_ids_BS, mask_BS = pad_right(self._sources)
         if mask_BS is None:
             mask_BS = torch.ones_like(source_ids_BS, dtype=torch.bool)
-        with torch.no_grad():
+        with self._mode():
             self._state = self._network.begin(source_ids_BS, source_mask_BS=mask_BS)
         ids_BT, mask_BT = pad_left(self._prompts)
         logits_BV = torch.empty(0, 0)
@@ -201,7 +211,7 @@ class RecurrentStepper:
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""
         assert self._state is not None
-        with torch.no_grad():
+        with self._mode():
             logits_BV, self._state = self._network.step(ids_B, self._state)
         return logits_BV
 

@@ -104,8 +104,8 @@ def orthogonalised(matrices: Tensor) -> Tensor:
     length = torch.sqrt(torch.sum(torch.square(x), dim=(-2, -1), keepdim=True))
     x = torch.div(x, length + _TINY)
     for _ in range(_ROUNDS):
-        gram: Tensor = x @ x.mT
-        x = torch.add(a * x, torch.matmul(b * gram + c * (gram @ gram), x))
+        gram = torch.bmm(x, x.mT)
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x.mT if tall else x
 
 

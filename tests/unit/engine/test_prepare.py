@@ -7,6 +7,7 @@ from torch import nn
 from clearhead.config import Cell, RecurrentConfig
 from clearhead.engine import WeightFormat, prepare
 from clearhead.engine.int8 import Int8Linear
+from clearhead.engine.joined import JoinedLinear
 from clearhead.models import DecoderOnly, EncoderDecoder, build
 from clearhead.probe import Recorder, listen
 from clearhead.testing import TinyModel
@@ -100,4 +101,30 @@ def test_whole_numbers_are_near_and_take_a_quarter() -> None:
     assert 0 < distance(run(twin), run(network)) < ROUNDED
     before = sum(module.weight.nbytes for module in network.modules() if isinstance(module, nn.Linear))
     layers = [module for name, module in twin.named_modules() if isinstance(module, Int8Linear) and "head" not in name]
+    joined = {id(module._joined): module._joined for module in twin.modules() if isinstance(module, JoinedLinear)}
+    layers += [each.product for each in joined.values()]
     assert sum(layer.integer.nbytes for layer in layers) * 4 == before
+
+
+def test_joined_layers_stay_parameters_of_their_own_in_one_piece_of_memory() -> None:
+    network = TinyModel("llama").model.eval()
+    wanted = run(network)
+    first = prepare(network)
+    attention = network.decoder.blocks[0].self_attention
+    end = attention.query.weight.data_ptr() + attention.query.weight.nbytes
+    assert attention.key.weight.data_ptr() == end
+    assert torch.equal(run(network), wanted)
+    places = [parameter.data_ptr() for parameter in network.parameters()]
+    prepare(network)
+    assert [parameter.data_ptr() for parameter in network.parameters()] == places
+    assert torch.allclose(run(first), wanted, atol=1e-5)
+
+
+def test_gradients_flow_through_joined_layers() -> None:
+    network = TinyModel("llama").model.eval()
+    twin = prepare(network)
+    twin(IDS).logits_BTV.sum().backward()
+    found = [parameter.grad.clone() for parameter in network.parameters()]
+    network.zero_grad()
+    network(IDS).logits_BTV.sum().backward()
+    assert all(torch.allclose(a, p.grad, atol=1e-4) for a, p in zip(found, network.parameters(), strict=True))

@@ -3,9 +3,14 @@ import torch
 from torch.nn import functional
 
 from clearhead.engine.int8 import Int8Linear, quantise
-from clearhead.engine.products import few_rows_linear
+from clearhead.engine.products import FewRowsLinear
 
 GENERATOR = torch.Generator().manual_seed(0)
+
+
+def few_rows_linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    with torch.no_grad():
+        return FewRowsLinear(weight=weight, bias=bias)(x)
 
 
 def random(*shape: int) -> torch.Tensor:
@@ -27,9 +32,15 @@ def test_few_rows_are_the_usual_product(shape: tuple[int, ...], n_outputs: int, 
 
 
 def test_views_are_read_as_what_they_show() -> None:
-    weight, x = random(24, 10).t(), random(3, 24, 2).transpose(1, 2)
+    weight, x = random(10, 24), random(3, 24, 2).transpose(1, 2)
     for rows in (x, x[:1, :1], x[:, 1]):
         assert torch.allclose(few_rows_linear(rows, weight, None), functional.linear(rows, weight), atol=1e-5)
+
+
+def test_gradients_flow_as_through_the_usual_product() -> None:
+    weight, x = torch.nn.Parameter(random(9, 5)), random(1, 5)
+    FewRowsLinear(weight=weight, bias=None)(x).sum().backward()
+    assert torch.allclose(weight.grad, x.expand(9, 5))
 
 
 def test_whole_numbers_are_near_the_weights_and_reach_both_ends() -> None:

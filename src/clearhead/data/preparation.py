@@ -91,6 +91,7 @@ def prepare(
     survey = Survey(task=recipe.task, split=recipe.split)
     held = _look(sources, validation, recipe, survey)
     share = 0.0 if validation else survey.share()
+    route = _Route(share=share, split=recipe.split, n_characters=survey.n_characters)
     encoder = RecordEncoder(
         task=recipe.task,
         tokenizer=tokenizer,
@@ -104,9 +105,9 @@ def prepare(
     with _two_stores(folder, fields=encoder.fields, values=_values(survey, teacher)) as (train, measured):
         if validation:
             pairs = _cleaned(validation, recipe, unreported := CleaningReport())
-            writer.write(_routed(pairs, measured, measured, share=share, seed=recipe.split.seed), unreported)
+            writer.write(_routed(pairs, measured, measured, route), unreported)
         pairs = _without(held, _cleaned(sources, recipe, report), report)
-        writer.write(_routed(pairs, train, measured, share=share, seed=recipe.split.seed), report)
+        writer.write(_routed(pairs, train, measured, route), report)
         _check_sides(train, measured, report)
     prepared = Prepared(
         task=recipe.task,
@@ -178,11 +179,28 @@ def _without(held: Seen, pairs: Iterator[tuple[int, Record]], report: CleaningRe
 
 
 def _routed(
-    pairs: Iterator[tuple[int, Record]], train: StoreWriter, measured: StoreWriter, *, share: float, seed: int
+    pairs: Iterator[tuple[int, Record]], train: StoreWriter, measured: StoreWriter, route: "_Route"
 ) -> Iterator[Routed]:
     for origin, record in pairs:
-        held_out = share > 0 and is_held_out(record.source, share=share, seed=seed)
-        yield Routed(record=record, origin=origin, store=measured if held_out else train)
+        yield Routed(record=record, origin=origin, store=measured if route.holds_out(record) else train)
+
+
+@dataclass(kw_only=True)
+class _Route:
+    """Which records are held out: those whose hash says so, or all after a certain place."""
+
+    share: float
+    split: Split
+    n_characters: int
+    passed: int = 0
+
+    def holds_out(self, record: Record) -> bool:
+        if self.share == 0:
+            return False
+        if not self.split.tail:
+            return is_held_out(record.source, share=self.share, seed=self.split.seed)
+        self.passed += len(record.source)
+        return self.passed > (1 - self.split.share) * self.n_characters
 
 
 def _values(survey: Survey, teacher: Teacher | None) -> dict[str, int]:

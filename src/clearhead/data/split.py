@@ -37,6 +37,7 @@ class Split:
         most: No more than this.
         most_of_all: The part of all records that `least` may take.
         seed: Another seed holds out others.
+        tail: Whether the last part of all text is held out instead, as much of it as `share` says; for language models.
     """
 
     __pydantic_config__ = RECORD
@@ -46,6 +47,7 @@ class Split:
     most: int = 2000
     most_of_all: float = 0.05
     seed: int = 0
+    tail: bool = False
 
     def __post_init__(self) -> None:
         require_types(self)

@@ -31,10 +31,12 @@ class Survey:
         self._labels: set[str] = set()
         self._tags: set[str] = set()
         self._n_with = {"target": 0, "score": 0, "tag": 0}
+        self.n_characters = 0
 
     def see(self, record: Record) -> None:
         """Look at one record."""
         self._hashes.add(record.source)
+        self.n_characters += len(record.source)
         for name in self._n_with:
             self._n_with[name] += getattr(record, name) is not None
         if record.label is not None:

@@ -114,8 +114,8 @@ class Loaded:
 
     @property
     def defaults(self) -> Mapping[str, Any]:
-        """What the folder says about decoding; newer folders say it in a file of its own."""
-        return {**self.checkpoint.foreign, **self.checkpoint.generation}
+        """What the folder says about decoding: in a file of its own, or in older folders in config.json."""
+        return self.checkpoint.generation or self.checkpoint.foreign
 
     @cached_property
     def engine(self) -> Engine:

@@ -49,6 +49,13 @@ class Judge:
         self._progress.evaluated(state.step, metrics, best=is_best)
         return {"step": state.step, "evaluation": metrics, "best": is_best}
 
+    def has_reached(self, state: TrainState) -> bool:
+        """Whether the best so far is as good as the settings ask for."""
+        wanted, best = self._settings.stop_at, state.best.get(self._settings.metric)
+        if wanted is None or best is None:
+            return False
+        return best >= wanted if self._settings.maximise else best <= wanted
+
     def needed(self, state: TrainState) -> set[int]:
         """The steps whose checkpoints must stay."""
         best = set[int]() if state.best_step is None else {state.best_step}

@@ -221,6 +221,8 @@ class Trainer:
 
     def _verdict(self, *, out_of_time: bool) -> Status:
         assert self.state.n_steps is not None
+        if self._judge.has_reached(self.state):
+            return Status.REACHED
         if self.state.step >= self.state.n_steps:
             return Status.COMPLETED
         if out_of_time:

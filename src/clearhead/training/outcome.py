@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from clearhead.training.progress import spell_seconds
 from clearhead.training.state import Status
 
 
@@ -42,6 +43,8 @@ class Outcome:
                 return f"stopped at step {self.step} ({name}); the same command goes on from there"
             case Status.COMPLETED:
                 return f"finished after {self.step} steps"
+            case Status.REACHED:
+                return f"as good as was asked for, after {self.step} steps and {spell_seconds(self.elapsed)}"
             case Status.STOPPED_EARLY:
                 return f"stopped early at step {self.step}: no better evaluation since step {self.best_step}"
             case Status.OUT_OF_TIME:

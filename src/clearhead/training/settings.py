@@ -180,6 +180,7 @@ class TrainSettings:
         save_every: Seconds between checkpoints; every evaluation makes one too.
         log_every: Steps between lines of the log.
         patience: Evaluations without a new best before the run stops; None to never stop early.
+        stop_at: The run ends once the metric is as good as this; None to go on to the end.
         keep_last: Checkpoints to keep, beside the best.
         metric: The number of an evaluation that decides what is best.
         maximise: Whether more of it is better.
@@ -203,6 +204,7 @@ class TrainSettings:
     save_every: float = 300.0
     log_every: int = 10
     patience: int | None = None
+    stop_at: float | None = None
     keep_last: int = 2
     metric: str = "loss"
     maximise: bool = False

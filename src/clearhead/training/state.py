@@ -13,6 +13,8 @@ class Status(StrEnum):
     COMPLETED = "completed"
     STOPPED_EARLY = "stopped-early"
     """No new best for too long."""
+    REACHED = "reached"
+    """The metric is as good as was asked for."""
     OUT_OF_TIME = "out-of-time"
     """The machine became slower than it was when the steps were fixed."""
 

@@ -165,6 +165,16 @@ def test_a_document_is_whole_but_for_what_is_held_out(tmp_path: Path) -> None:
     assert next(iter(windows))[1].shape == (2, 17)
 
 
+def test_the_last_part_of_a_text_can_be_held_out(tmp_path: Path) -> None:
+    content = "\n".join(f"Line {number} of a long text that goes on and on." for number in range(3000))
+    source = Source(paths=(write(tmp_path / "a.txt", [content]),), task=Task.LANGUAGE_MODEL, document=True)
+    recipe = Recipe(task=Task.LANGUAGE_MODEL, split=Split(share=0.1, tail=True))
+    prepared, tokenizer = run([source], tmp_path / "data", recipe)
+    train, held = (tokenizer.decode(side.stream("text")) for side in (prepared.train, prepared.validation))
+    assert (train + held).split() == content.split()
+    assert len(held) / len(content) == pytest.approx(0.1, abs=0.02)
+
+
 def test_progress_is_told(tmp_path: Path) -> None:
     told: list[int] = []
     run([translations(tmp_path / "a.tsv", 1500)], tmp_path / "data", TRANSLATE, progress=told.append)

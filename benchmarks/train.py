@@ -1,0 +1,154 @@
+"""A training loop beside the one that most people write, in one run: tokens a second, padding not counted.
+
+    python benchmarks/train.py [--rounds 5] [--steps 8] [--preset small]
+
+Both train a translator of the same size on the captions of multi30k: theirs with `torch.nn.Transformer`, batches
+of sentences drawn at random and padded to the longest, `nn.CrossEntropyLoss` over all positions and Adam; ours
+as `clearhead train` does it. The share of the peak is that of a large float32 product, measured in the same rounds.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from clearhead.config import SIZES, Size
+from clearhead.data import Batches, Cursor, Recipe, Source, Task, cleaned_records, make_tokenizer, pad, prepare
+from clearhead.data.store import TokenStore
+from clearhead.training import RecordFeed, TranslateObjective
+from clearhead.training.job import make_job
+from clearhead.training.networks import make_network
+from clearhead.training.step import Stepper
+from clearhead.training.world import World
+
+SHARED = Path(os.environ.get("CLEARHEAD_SHARED", Path(__file__).parents[1] / "../shared")).resolve()
+SENTENCES = 128
+TOKENS = 4096
+SIDE = 1536
+
+
+class Naive(nn.Module):
+    """`torch.nn.Transformer` with what it needs around it, as tutorials have it."""
+
+    def __init__(self, size: Size, vocab_size: int) -> None:
+        super().__init__()
+        self.source = nn.Embedding(vocab_size, size.width)
+        self.target = nn.Embedding(vocab_size, size.width)
+        self.place = nn.Embedding(size.max_length, size.width)
+        self.transformer = nn.Transformer(
+            d_model=size.width,
+            nhead=size.n_heads,
+            num_encoder_layers=size.n_layers,
+            num_decoder_layers=size.n_layers,
+            dim_feedforward=size.feedforward_width,
+            dropout=size.dropout,
+            batch_first=True,
+        )
+        self.output = nn.Linear(size.width, vocab_size)
+
+    def forward(self, source: Tensor, target: Tensor, pad_id: int) -> Tensor:
+        """The logits of every target position."""
+        causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1]).bool()
+        hidden = self.transformer(
+            self.source(source) + self.place(torch.arange(source.shape[1])),
+            self.target(target) + self.place(torch.arange(target.shape[1])),
+            tgt_mask=causal,
+            src_key_padding_mask=source == pad_id,
+            tgt_key_padding_mask=target == pad_id,
+            memory_key_padding_mask=source == pad_id,
+        )
+        return self.output(hidden)
+
+
+def naive_steps(store: TokenStore, size: Size, vocab_size: int, pad_id: int) -> Iterator[int]:
+    """Steps of the loop that most people write; gives the real tokens of each."""
+    torch.manual_seed(0)
+    model = Naive(size, vocab_size).train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
+    criterion = nn.CrossEntropyLoss(ignore_index=pad_id)
+    rng = np.random.default_rng(0)
+    while True:
+        rows = rng.integers(0, len(store), SENTENCES)
+        source, source_mask = pad([store.ids("source", int(row)) for row in rows], pad_id=pad_id)
+        target, target_mask = pad([store.ids("target", int(row)) for row in rows], pad_id=pad_id)
+        wanted = torch.as_tensor(target)
+        start = torch.full((len(rows), 1), pad_id)
+        start[:] = 0
+        logits = model(torch.as_tensor(source), torch.cat([start, wanted[:, :-1]], 1), pad_id)
+        loss = criterion(logits.reshape(-1, vocab_size), wanted.reshape(-1))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        yield int(source_mask.sum() + target_mask.sum())
+
+
+def our_steps(store: TokenStore, preset: str, tokenizer: object, pad_id: int) -> Iterator[tuple[int, float]]:
+    """Steps of ours; gives the real tokens and the operations of each."""
+    job = make_job(Task.TRANSLATE, preset=preset, overrides=["train.steps=1000000"])
+    network = make_network(job, tokenizer=tokenizer, labels=(), start=None)
+    objective = TranslateObjective(decoder_start=pad_id, smoothing=job.train.label_smoothing)
+    stepper = Stepper(network=network, objective=objective, settings=job.train, world=World())
+    batches = Batches(store=store, max_tokens=TOKENS, seed=0)
+    feed = RecordFeed(batches=batches, pad_ids={"source": pad_id, "target": pad_id})
+    for number, (_, batch) in enumerate(feed.follow(Cursor(epoch=0, batch=0)), 1):
+        result = stepper.step(number, [batch], n_steps=1_000_000)
+        yield result.n_tokens, result.flops
+
+
+def peak() -> float:
+    """Operations a second of a large product, now."""
+    a, b = torch.ones(SIDE, SIDE), torch.ones(SIDE, SIDE)
+    start = time.perf_counter()
+    for _ in range(4):
+        torch.mm(a, b)
+    return 4 * 2 * SIDE**3 / (time.perf_counter() - start)
+
+
+def main() -> None:
+    """Prepare, take turns, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--preset", default="small")
+    options = parser.parse_args()
+    data = SHARED / "data/multi30k"
+    if not data.is_dir():
+        sys.exit(f"no multi30k at {data}: set CLEARHEAD_SHARED")
+    source = Source(paths=(data / "train.en.gz", data / "train.de.gz"), task=Task.TRANSLATE)
+    recipe = Recipe(task=Task.TRANSLATE)
+    with tempfile.TemporaryDirectory() as scratch:
+        tokenizer = make_tokenizer(cleaned_records([source], recipe), task=Task.TRANSLATE)
+        store = prepare([source], folder=Path(scratch), tokenizer=tokenizer, recipe=recipe).train
+        pad_id = tokenizer.special.pad
+        theirs = naive_steps(store, replace(SIZES[options.preset]), tokenizer.vocab_size, pad_id)
+        ours = our_steps(store, options.preset, tokenizer, pad_id)
+        next(theirs), next(ours)
+        rates: dict[str, list[float]] = {"naive": [], "clearhead": [], "share": []}
+        for _ in range(options.rounds):
+            start = time.perf_counter()
+            n_tokens = sum(next(theirs) for _ in range(options.steps))
+            rates["naive"].append(n_tokens / (time.perf_counter() - start))
+            here = peak()
+            start = time.perf_counter()
+            done = [next(ours) for _ in range(options.steps)]
+            taken = time.perf_counter() - start
+            rates["clearhead"].append(sum(n for n, _ in done) / taken)
+            rates["share"].append(sum(flops for _, flops in done) / taken / max(here, peak()))
+    middle = {name: statistics.median(values) for name, values in rates.items()}
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, preset {options.preset}")
+    print(f"naive loop  {middle['naive']:8.0f} tokens/s")
+    print(f"clearhead   {middle['clearhead']:8.0f} tokens/s, {middle['share']:.0%} of the peak of matrix products")
+    print(f"ratio       {middle['clearhead'] / middle['naive']:8.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ import pytest
 
 N_KILLS = 20
 MOST_STARTS = 200
-STEPS = 800
+STEPS = 1200
 WORDS = ["cat", "dog", "bird", "fish", "house", "tree", "river", "stone", "cloud", "road"]
 SETTINGS = (
     f"--preset tiny --train.steps {STEPS} --train.save_every 0.2 --train.evaluate_every 100 --evaluation.sentences 4 "
@@ -46,7 +46,7 @@ def test_a_command_killed_twenty_times_ends_as_one_left_alone(tmp_path: Path) ->
             _, complaint = run.communicate(timeout=4 + 6 * chance.random() if n_kills < N_KILLS else None)
         except subprocess.TimeoutExpired:
             run.send_signal(signal.SIGKILL)
-            run.wait()
+            run.communicate()
             n_kills += 1
             continue
         assert run.returncode == 0, complaint.decode()

@@ -38,7 +38,14 @@ BROKEN: dict[str, tuple[str, Task, bytes, str, str]] = {
     ),
     "an unclosed quote": ("a.csv", T, b'source,target\na,"b\nc,d\n', "line 3", "save it as .tsv"),
     "a quote in the middle": ("a.csv", T, b'source,target\na,"b"c\n', "line 2", "save it as .tsv"),
-    "an endless cell": ("a.csv", T, b'source,target\na,"' + b"b\n" * 100_000, "line ", "not CSV"),
+    "a quote that is never closed": ("a.csv", T, b'source,target\na,"' + b"b\n" * 100_000, "line ", "not CSV"),
+    "an endless cell": (
+        "a.csv",
+        T,
+        b'source,target\na,b\nc,"' + b"d\n" * (MAX_ROW_CHARACTERS // 2 + 9),
+        "begins in line 3",
+        "a cell that is too long",
+    ),
     "an endless row": ("a.tsv", T, b"a" * (MAX_ROW_CHARACTERS + 1), "line 1", "too long"),
     "endless columns": ("a.tsv", T, b"a\t" * (MAX_COLUMNS + 1), "line 1", "too many columns"),
     "not JSON": ("a.jsonl", T, b'{"source": "a", "target": "b"}\n{oops}\n', "line 2", "not JSON"),
@@ -51,7 +58,17 @@ BROKEN: dict[str, tuple[str, Task, bytes, str, str]] = {
     "half a letter": ("a.jsonl", T, b'{"source": "a\\ud800", "target": "b"}\n', "line 1", "surrogate"),
     "a score in words": ("a.tsv", S, b"sentence1\tsentence2\tscore\na\tb\thigh\n", "line 2", "not a number"),
     "an endless score": ("a.tsv", S, b"sentence1\tsentence2\tscore\na\tb\t1e999\n", "line 2", "not a number"),
-    "a tag that is none": ("a.tsv", T, b"source\ttarget\tlang\na\tb\t<s>\n", "<s>", "letters such as fr"),
+    "a tag that is none": ("a.tsv", T, b"source\ttarget\tlang\na\tb\t<s>\n", "line 2: '<s>'", "letters such as fr"),
+    "a tag of one letter": ("a.tsv", T, b"source\ttarget\tlang\na\tb\tx\n", "line 2: 'x'", "letters such as fr"),
+    "many blank lines": ("a.tsv", T, b"\n" * 70, "a.tsv", "without any examples"),
+    "blank lines before a bad one": ("a.tsv", T, b"\n" * 70 + b"a b\tc d\ne f\n", "line 72", "2 columns"),
+    "a later key that is missing": (
+        "a.jsonl",
+        T,
+        b'{"source": "a", "target": "b"}\n{"source": "c", "target": "d", "tag": "fr"}\n',
+        "line 1",
+        "without tag",
+    ),
     "plain text to translate": ("a.txt", T, b"Hello.\n", "a.txt", "two aligned files"),
     "plain text to classify": ("a.txt", C, b"Hello.\n", "a.txt", "two columns"),
     "another kind of file": ("a.pdf", LM, b"%PDF", "a.pdf", ".txt, .tsv, .csv or .jsonl"),
@@ -161,6 +178,22 @@ def test_nothing_but_space(tmp_path: Path) -> None:
 
 def test_one_class(tmp_path: Path) -> None:
     assert "a single class" in fail(tmp_path, "a.tsv", [f"Text {number}\tgood" for number in range(50)], C)
+
+
+def test_one_score(tmp_path: Path) -> None:
+    message = fail(tmp_path, "a.tsv", [f"A cat {number}\tA dog {number}\t5.0" for number in range(50)], S)
+    assert "scores that are all alike" in message
+    assert "5 for all of 50" in message
+
+
+def test_validation_files_of_which_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("".join(f"A {number}.\tB {number}.\n" for number in range(40)))
+    (tmp_path / "b.tsv").write_text("same\tsame\n" * 3)
+    source, held = (Source(paths=(tmp_path / name,), task=T) for name in ("a.tsv", "b.tsv"))
+    tokenizer = make_tokenizer(cleaned_records([source], Recipe(task=T)), task=T, vocab_size=300)
+    with pytest.raises(TextError, match="nothing left to validate with") as caught:
+        prepare([source], folder=tmp_path / "data", tokenizer=tokenizer, recipe=Recipe(task=T), validation=[held])
+    assert "0 kept of 3, 3 target copies source" in str(caught.value)
 
 
 def test_a_label_for_every_row(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from clearhead.data import (
@@ -89,6 +89,35 @@ def test_windows_in_order_foretell_everything_once(n_ids: int, length: int, n_ro
     assert foretold == list(range(1, n_ids))
 
 
+@settings(max_examples=30)  # each writes files
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(0, 3)), min_size=1, max_size=12),
+    st.lists(st.floats(0.01, 50), min_size=4, max_size=4),
+    st.integers(1, 20),
+    st.integers(0, 2**63 - 1),
+)
+def test_windows_lie_in_the_source_that_they_are_drawn_from_if_they_fit(
+    records: list[tuple[int, int]], weights: list[float], length: int, seed: int
+) -> None:
+    records = sorted(records, key=lambda record: record[1])
+    owners = [origin for n_ids, origin in records for _ in range(n_ids)]
+    assume(len(owners) > 1)
+    length = min(length, len(owners) - 1)
+    with tempfile.TemporaryDirectory() as folder:
+        with writing(Path(folder) / "store", fields={"text": len(owners)}, values={"origin": 1}) as writer:
+            place = 0
+            for n_ids, origin in records:
+                writer.append({"text": list(range(place, place + n_ids))}, origin=origin)
+                place += n_ids
+        store = TokenStore(folder=Path(folder) / "store")
+        windows = Windows(store=store, length=length, n_rows=20, seed=seed, weights=weights)
+        for _, ids in islice(windows, 3):
+            assert (np.diff(ids) == 1).all()
+            for row in ids:
+                touched = {owners[index] for index in row}
+                assert len(touched) == 1 or min(map(owners.count, touched)) <= length
+
+
 @given(st.lists(st.tuples(FULL, FULL), min_size=1, max_size=10))
 def test_tables_give_back_what_they_were_given(pairs: list[tuple[str, str]]) -> None:
     written = io.StringIO(newline="")
@@ -130,6 +159,11 @@ def test_a_side_does_not_depend_on_how_a_source_is_written(text: str, share: flo
     side = is_held_out(text, share=share, seed=seed)
     assert is_held_out(f"  {text} ", share=share, seed=seed) == side
     assert side or not is_held_out(text, share=share / 2, seed=seed)
+
+
+@given(CELL, CELL, st.floats(0, 1), st.integers(0, 2**63 - 1))
+def test_a_pair_is_on_the_same_side_turned_round(one: str, other: str, share: float, seed: int) -> None:
+    assert is_held_out(one, other, share=share, seed=seed) == is_held_out(other, one, share=share, seed=seed)
 
 
 @given(st.lists(st.lists(st.integers(3, 20), max_size=12), min_size=1, max_size=6), st.integers(0, 99), st.floats(0, 1))

@@ -24,8 +24,9 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _EPILOG = (
     "FILE is what `clearhead train` reads: test.tsv, test.en+test.de (aligned lines), pairs.tsv@to=fr, "
-    "sts.tsv@columns=5;6;4. Translations are measured by BLEU, chrF and perplexity; decoders by perplexity; masked "
-    "language models by pseudo-perplexity; classifiers by accuracy and F1; sentence encoders by Spearman."
+    "sts.tsv@columns=5:6:4, book.txt@document (one long text, not a text a line). Translations are measured by BLEU, "
+    "chrF and perplexity; decoders by perplexity; masked language models by pseudo-perplexity; classifiers by accuracy "
+    "and F1; sentence encoders by Spearman."
 )
 _TASKS = "translate, language-model, masked-language-model, classify or similarity; by default what the model is for."
 

@@ -2,7 +2,7 @@
 
 Takes: a token store, a budget of tokens, a seed.
 Gives: the rows of one batch after another, without end, from any place on.
-Uses:  config, errors, data.{cursor,packing,store}; numpy.
+Uses:  config, errors, data.{cursor,origins,packing,store}; numpy.
 Never: a state beside the Cursor; the same seed and epoch always make the same plan.
 
     draw     every record as often as its source's weight says
@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clearhead.config.checks import require_positive, require_size
+from clearhead.config.checks import require_size
 from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.origins import checked_weights
 from clearhead.data.packing import best_strip, cut, padded_tokens, sort_keys
 from clearhead.data.store import TokenStore
 from clearhead.errors import ConfigError, TextError
@@ -81,14 +82,12 @@ class Batches:
         check_place(seed=seed, rank=rank, n_ranks=n_ranks)
         if len(store) == 0:
             raise TextError("a token store without records", got=store.folder)
-        if weights is not None:
-            _check_weights(store, weights)
         self.store = store
         self.max_tokens = max_tokens
         self.seed = seed
         self.rank = rank
         self.n_ranks = n_ranks
-        self._weights = weights if weights is not None and set(weights) != {1.0} else None
+        self._weights = checked_weights(store, weights)
         self._lengths = [store.lengths(name) for name in store.fields]
         self._strip = best_strip(self._lengths, max_tokens=max_tokens)
         self._last: tuple[int, Plan] | None = None
@@ -123,10 +122,6 @@ class Batches:
         plan = self.plan(epoch)
         return (plan.batch(place, self.rank) for place in range(len(plan)))
 
-    def steps_per_epoch(self, epoch: int = 0) -> int:
-        """How many batches each process has in an epoch."""
-        return len(self.plan(epoch))
-
     def padding_share(self, epoch: int = 0) -> float:
         """The part of an epoch's tokens, over all processes, that is padding."""
         plan = self.plan(epoch)
@@ -139,7 +134,7 @@ class Batches:
         rows = np.arange(len(self.store), dtype=np.int32 if len(self.store) < 2**31 else np.int64)
         if self._weights is None:
             return rows
-        weights = np.asarray(self._weights)[self.store.values("origin")]
+        weights = self._weights[self.store.values("origin")]
         whole = np.floor(weights)
         dice = (chance(len(rows), seed=self.seed, stream=epoch, step=1) >> np.uint64(11)) * 2.0**-53
         drawn = np.repeat(rows, whole.astype(np.int64) + (dice < weights - whole))
@@ -167,13 +162,3 @@ def _dealt(starts: NDArray[np.int64], n_ranks: int) -> NDArray[np.int64]:
         largest = int(sizes.argmax())
         starts = np.insert(starts, largest + 1, starts[largest] + sizes[largest] // 2)
     return starts
-
-
-def _check_weights(store: TokenStore, weights: Sequence[int | float]) -> None:
-    for weight in weights:
-        require_positive("weight", weight)
-    if not store.has("origin"):
-        raise ConfigError("weights for records that do not say where they are from", got=store.folder)
-    n_origins = int(store.values("origin").max()) + 1
-    if n_origins > len(weights):
-        raise ConfigError("too few weights", got=len(weights), expected=f"one for each of {n_origins} sources")

@@ -63,9 +63,19 @@ class CleaningRules:
 
 
 def clean(records: Iterable[Record], rules: CleaningRules, report: CleaningReport) -> Iterator[Record]:
-    """The records that keep the rules; the report counts these and the others."""
+    """The records that keep the rules; the report counts these and the others.
+
+    Parts of a text that was cut because of its length stay as they are: without one of them, what stands before it and
+    what stands behind it would read as one.
+    """
     seen = Seen()
+    goes_on = False
     for found in records:
+        is_part, goes_on = goes_on or found.continued, found.continued
+        if is_part:
+            report.keep()
+            yield found
+            continue
         record = _stripped(found) if rules.strip else found
         reason = _fault(record, rules)
         if reason is None and rules.deduplicate and not seen.add(_identity(record)):

@@ -2,7 +2,7 @@
 
 Takes: the first rows of a table, the task, and the columns that a user named, if any.
 Gives: Columns, and the Record that a row makes.
-Uses:  errors, data.{column_names,record,tables}.
+Uses:  errors, text.words, data.{column_names,record,tables,tags}.
 Never: guesses between two readings; it asks for the columns to be named instead.
 
     source  target            a header with these names, or two languages' (en, fr), or two columns of text
@@ -18,12 +18,12 @@ from pathlib import Path
 from clearhead.data.column_names import OPTIONAL, REQUIRED, Role, is_language, names_of
 from clearhead.data.record import Record, Task
 from clearhead.data.tables import Row
+from clearhead.data.tags import check_tag
 from clearhead.errors import TextError, nearest
 from clearhead.text.words import check_text
 
-__all__ = ["SAMPLE_ROWS", "Columns", "find_columns", "make_record"]
+__all__ = ["Columns", "find_columns", "make_record"]
 
-SAMPLE_ROWS = 50
 _LONGEST_LABEL = 40
 _ATTRIBUTION = "CC-BY"
 
@@ -72,6 +72,14 @@ def find_columns(sample: Sequence[Row], *, task: Task, named: Sequence[str] | No
         )
     rows = [row for row in sample if len(row.cells) == width]
     places = _by_content(rows, task)
+    if _may_be_header(rows, None if places is None else places.get(Role.LABEL)):
+        known = " and ".join(names_of(task, role)[0] for role in REQUIRED[task])
+        raise TextError(
+            "a first row that may be a header or an example",
+            got=f"{where}: {', '.join(names)[:200]}",
+            expected=f"columns named {known}, or examples alone",
+            advice=f"{_advice(task)}: by name if that row is a header, by number if it is an example",
+        )
     if places is None:
         raise TextError(
             f"columns that do not fit the task {task}",
@@ -95,12 +103,12 @@ def make_record(row: Row, columns: Columns, *, task: Task, path: Path) -> Record
         )
     try:
         cells = {role: _text(row, place, role) for role, place in columns.places.items()}
-        score = cells.get(Role.SCORE)
+        score, tag = cells.get(Role.SCORE), cells.get(Role.TAG)
         return Record(
             source=cells[Role.SOURCE],
             target=cells.get(Role.TARGET),
             label=cells.get(Role.LABEL),
-            tag=cells.get(Role.TAG),
+            tag=None if tag is None else check_tag(tag.strip()),
             score=None if score is None else _number(score),
         )
     except TextError as error:
@@ -189,6 +197,17 @@ def _by_content(rows: Sequence[Row], task: Task) -> dict[Role, int] | None:
     if task is Task.SIMILARITY and width == 3 and numbers:
         return pair | {Role.SCORE: numbers[0]}
     return pair
+
+
+def _may_be_header(rows: Sequence[Row], label: int | None) -> bool:
+    """Whether a first row is unlike all others: words above numbers, or a label above others that repeat."""
+    columns = [[(row.cells[place] or "").strip() for row in rows] for place in range(len(rows[0].cells))]
+    if len(rows) > 1 and any(_is_numbers(cells[1:]) and not _is_numbers(cells[:1]) for cells in columns):
+        return True
+    if label is None:
+        return False
+    first, *others = columns[label]
+    return bool(others) and first not in others and 2 * len(set(others)) <= len(others)
 
 
 def _is_attribution(cells: Sequence[str]) -> bool:

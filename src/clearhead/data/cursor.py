@@ -2,7 +2,7 @@
 
 Takes: seeds and counts.
 Gives: Cursor, and random numbers that depend on nothing but what they are asked for.
-Uses:  config; numpy.
+Uses:  config, errors, data.hashes; numpy.
 Never: a state that would have to be saved.
 """
 
@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from clearhead.config.checks import require_size, require_types
 from clearhead.config.record import RECORD, from_dict
+from clearhead.data.hashes import MAX_SEED
 from clearhead.errors import ConfigError
 
-__all__ = ["MAX_SEED", "START", "Cursor", "chance", "check_place"]
-
-MAX_SEED = 2**63 - 1
+__all__ = ["START", "Cursor", "chance", "check_place"]
 
 
 @dataclass(frozen=True, kw_only=True)

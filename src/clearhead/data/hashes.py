@@ -6,16 +6,31 @@ Uses:  nothing of ours.
 Never: the texts themselves; a table's memory is that of its numbers.
 """
 
-import re
 import unicodedata
 from array import array
 from hashlib import blake2b
 
-__all__ = ["Seen", "hash_text", "normal_form"]
+__all__ = ["MAX_SEED", "Seen", "hash_text", "normal_form"]
+
+MAX_SEED = 2**63 - 1
+"""The largest seed of this room: eight bytes hold it, with or without a sign."""
 
 _EMPTY = 0
 _FIRST_SIZE = 1024
-_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_BETWEEN_WORDS = "PSZC"
+"""Unicode's categories of punctuation, symbols, spaces and controls. Marks are no part: in Hindi they are vowels."""
+
+
+class _Spaces(dict[int, str]):
+    """What each character becomes in a normal form; a table for `str.translate` that fills itself."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        self[code] = " " if unicodedata.category(letter)[0] in _BETWEEN_WORDS else letter
+        return self[code]
+
+
+_SPACES = _Spaces()
 
 
 def hash_text(text: str, *, seed: int = 0) -> int:
@@ -25,9 +40,9 @@ def hash_text(text: str, *, seed: int = 0) -> int:
 
 
 def normal_form(text: str) -> str:
-    """A text without case, marks and spacing, so that what differs in nothing else counts as the same."""
+    """A text without case, punctuation and spacing, so that what differs in nothing else counts as the same."""
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return _BETWEEN_WORDS.sub(" ", plain).strip() or " ".join(plain.split())
+    return " ".join(plain.translate(_SPACES).split()) or " ".join(plain.split())
 
 
 class Seen:

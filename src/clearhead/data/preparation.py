@@ -17,14 +17,14 @@ from pathlib import Path
 from clearhead.config.checks import require_size, require_types
 from clearhead.config.record import RECORD
 from clearhead.data.clean import CleaningRules, clean
-from clearhead.data.encode import RecordEncoder
-from clearhead.data.hashes import Seen
+from clearhead.data.encode import Prefix, RecordEncoder
 from clearhead.data.prepared import FILE_NAME, TRAIN, VALIDATION, Prepared
 from clearhead.data.record import Record, Task
 from clearhead.data.record_writer import RecordWriter, Routed, Teacher
-from clearhead.data.report import CleaningReport, Reason
+from clearhead.data.report import CleaningReport
+from clearhead.data.routing import Held, Route
 from clearhead.data.source import Source, fingerprint, read_records
-from clearhead.data.split import Split, is_held_out, source_hash
+from clearhead.data.split import Split
 from clearhead.data.store import TokenStore
 from clearhead.data.store_writer import StoreWriter, writing
 from clearhead.data.survey import Survey
@@ -57,6 +57,13 @@ class Recipe:
     def __post_init__(self) -> None:
         require_types(self)
         require_size("max_length", self.max_length)
+        if self.split.tail and not self.task.reads_running_text:
+            raise ConfigError(
+                "the last part of all text where examples are held out one by one",
+                got=f"split.tail for the task {self.task}",
+                expected="a task that reads running text",
+                advice="split.tail=false, or files to measure by",
+            )
 
 
 def cleaned_records(sources: Sequence[Source], recipe: Recipe) -> Iterator[Record]:
@@ -72,6 +79,7 @@ def prepare(
     recipe: Recipe,
     validation: Sequence[Source] = (),
     teacher: Teacher | None = None,
+    prefix: Prefix | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Prepared:
     """Write token stores for training and validation.
@@ -84,51 +92,46 @@ def prepare(
         validation: Files to measure by; their sources are dropped from the training data. Without them a part of the
             training data is held out.
         teacher: What gives each source's vector, for a student to learn from.
+        prefix: What gives the words that tell a translator its target language, where it was taught to read such.
         progress: Told now and then how many records have been written.
     """
     _check_tasks([*sources, *validation], recipe)
     fingerprints = tuple(fingerprint(source) for source in (*sources, *validation))
     survey = Survey(task=recipe.task, split=recipe.split)
     held = _look(sources, validation, recipe, survey)
-    share = 0.0 if validation else survey.share()
-    route = _Route(share=share, split=recipe.split, n_characters=survey.n_characters)
-    encoder = RecordEncoder(
-        task=recipe.task,
-        tokenizer=tokenizer,
-        max_length=recipe.max_length,
-        tags=survey.tags,
-        paired=recipe.task is Task.TRANSLATE or survey.has("target"),
-    )
+    encoder = _encoder(tokenizer, recipe, survey, prefix)
     writer = RecordWriter(encoder=encoder, labels=survey.labels, teacher=teacher, progress=progress)
-    report = CleaningReport()
+    report, validation_report = CleaningReport(), CleaningReport()
     (folder / FILE_NAME).unlink(missing_ok=True)
     with _two_stores(folder, fields=encoder.fields, values=_values(survey, teacher)) as (train, measured):
-        if validation:
-            pairs = _cleaned(validation, recipe, unreported := CleaningReport())
-            writer.write(_routed(pairs, measured, measured, route), unreported)
-        pairs = _without(held, _cleaned(sources, recipe, report), report)
-        writer.write(_routed(pairs, train, measured, route), report)
-        _check_sides(train, measured, report)
+        pairs = _cleaned(validation, recipe, validation_report)
+        routed = (Routed(record=record, origin=origin, store=measured) for origin, record in pairs)
+        writer.write(routed, validation_report)
+        share = 0.0 if validation else survey.share()
+        route = Route(task=recipe.task, held=held, split=recipe.split, share=share, n_characters=survey.n_characters)
+        writer.write(route(_cleaned(sources, recipe, report), (train, measured), report), report)
+        _check_side(train, report, "train on")
+        _check_side(measured, validation_report if validation else report, "validate with")
     prepared = Prepared(
         task=recipe.task,
         train=TokenStore(folder=folder / TRAIN),
         validation=TokenStore(folder=folder / VALIDATION),
         report=report,
+        validation_report=validation_report,
         labels=survey.labels,
         tags=survey.tags,
         weights=tuple(float(source.weight) for source in sources),
-        share=share,
         fingerprints=fingerprints,
     )
     prepared.save()
     return prepared
 
 
-def _look(sources: Sequence[Source], validation: Sequence[Source], recipe: Recipe, survey: Survey) -> Seen:
-    """Let everything pass the survey once; the hashes of the sources in the validation files."""
-    held = Seen()
+def _look(sources: Sequence[Source], validation: Sequence[Source], recipe: Recipe, survey: Survey) -> Held:
+    """Let everything pass the survey once; the sources of the validation files."""
+    held = Held(task=recipe.task)
     for _, record in _cleaned(validation, recipe, CleaningReport()):
-        held.add(source_hash(record.source, seed=0))
+        held.add(record)
         survey.see(record)
     report = CleaningReport()
     for _, record in _cleaned(sources, recipe, report):
@@ -137,7 +140,7 @@ def _look(sources: Sequence[Source], validation: Sequence[Source], recipe: Recip
     if report.kept < least:
         raise TextError(
             "too few examples to learn from",
-            got=f"{', '.join(source.name for source in sources)}: {_summary(report)}",
+            got=f"{', '.join(source.name for source in sources)}: {report.counts}",
             expected=f"at least {least} that differ",
             advice="more data, or check that the right columns were read",
         )
@@ -169,38 +172,15 @@ def _cleaned(sources: Sequence[Source], recipe: Recipe, report: CleaningReport) 
     return ((origin, record) for record in clean(read(), rules, report))
 
 
-def _without(held: Seen, pairs: Iterator[tuple[int, Record]], report: CleaningReport) -> Iterator[tuple[int, Record]]:
-    """The records whose sources are not in the validation files."""
-    for origin, record in pairs:
-        if held and source_hash(record.source, seed=0) in held:
-            report.withdraw(Reason.HELD_OUT, record)
-        else:
-            yield origin, record
-
-
-def _routed(
-    pairs: Iterator[tuple[int, Record]], train: StoreWriter, measured: StoreWriter, route: "_Route"
-) -> Iterator[Routed]:
-    for origin, record in pairs:
-        yield Routed(record=record, origin=origin, store=measured if route.holds_out(record) else train)
-
-
-@dataclass(kw_only=True)
-class _Route:
-    """Which records are held out: those whose hash says so, or all after a certain place."""
-
-    share: float
-    split: Split
-    n_characters: int
-    passed: int = 0
-
-    def holds_out(self, record: Record) -> bool:
-        if self.share == 0:
-            return False
-        if not self.split.tail:
-            return is_held_out(record.source, share=self.share, seed=self.split.seed)
-        self.passed += len(record.source)
-        return self.passed > (1 - self.split.share) * self.n_characters
+def _encoder(tokenizer: Tokenizer, recipe: Recipe, survey: Survey, prefix: Prefix | None) -> RecordEncoder:
+    return RecordEncoder(
+        task=recipe.task,
+        tokenizer=tokenizer,
+        max_length=recipe.max_length,
+        tags=survey.tags,
+        paired=recipe.task is Task.TRANSLATE or survey.has("target"),
+        prefix=prefix,
+    )
 
 
 def _values(survey: Survey, teacher: Teacher | None) -> dict[str, int]:
@@ -210,7 +190,9 @@ def _values(survey: Survey, teacher: Teacher | None) -> dict[str, int]:
         values["label"] = 1
     if survey.has("score"):
         values["score"] = 1
-    if teacher is not None:
+    if teacher is None:
+        survey.require_scores_that_differ()
+    else:
         values["teacher"] = teacher(["a"]).shape[1]
     return values
 
@@ -223,17 +205,11 @@ def _check_tasks(sources: Sequence[Source], recipe: Recipe) -> None:
             raise ConfigError("a source for another task", got=f"{source.name}: {source.task}", expected=recipe.task)
 
 
-def _check_sides(train: StoreWriter, measured: StoreWriter, report: CleaningReport) -> None:
-    for side, name in ((train, "train on"), (measured, "validate with")):
-        if side.n_records == 0:
-            raise TextError(
-                f"nothing left to {name}",
-                got=_summary(report),
-                expected="at least one example with a source of its own",
-                advice="more data, or a larger max_length where examples have too many tokens",
-            )
-
-
-def _summary(report: CleaningReport) -> str:
-    dropped = "".join(f", {count} {reason}" for reason, count in report.dropped.items())
-    return f"{report.kept} kept of {report.read}{dropped}"
+def _check_side(side: StoreWriter, report: CleaningReport, purpose: str) -> None:
+    if side.n_records == 0:
+        raise TextError(
+            f"nothing left to {purpose}",
+            got=report.counts,
+            expected="at least one example with a source of its own",
+            advice="more data, or a larger max_length where examples have too many tokens",
+        )

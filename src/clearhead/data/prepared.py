@@ -33,10 +33,10 @@ class Prepared:
         train: The records to learn from.
         validation: The records to measure by.
         report: What cleaning did to the training files.
+        validation_report: What it did to the validation files; nothing where there are none.
         labels: The classes in the order of their numbers.
         tags: The target languages.
         weights: How often an epoch draws the records of each origin.
-        share: The part of all sources that was held out; 0 where validation files were given.
         fingerprints: What every source was, those of the validation last.
     """
 
@@ -44,10 +44,10 @@ class Prepared:
     train: TokenStore
     validation: TokenStore
     report: CleaningReport
+    validation_report: CleaningReport
     labels: tuple[str, ...]
     tags: tuple[str, ...]
     weights: tuple[float, ...]
-    share: float
     fingerprints: tuple[dict[str, Any], ...]
 
     def save(self) -> None:
@@ -55,10 +55,10 @@ class Prepared:
         content = {
             "task": str(self.task),
             "report": self.report.to_dict(),
+            "validation_report": self.validation_report.to_dict(),
             "labels": list(self.labels),
             "tags": list(self.tags),
             "weights": list(self.weights),
-            "share": self.share,
             "fingerprints": list(self.fingerprints),
         }
         with replacing(self.train.folder.parent / FILE_NAME) as stream:
@@ -77,10 +77,10 @@ def open_prepared(folder: Path) -> Prepared:
             train=TokenStore(folder=folder / TRAIN),
             validation=TokenStore(folder=folder / VALIDATION),
             report=CleaningReport.from_dict(content["report"]),
+            validation_report=CleaningReport.from_dict(content["validation_report"]),
             labels=tuple(map(str, content["labels"])),
             tags=tuple(map(str, content["tags"])),
             weights=tuple(map(float, content["weights"])),
-            share=float(content["share"]),
             fingerprints=tuple(dict(each) for each in content["fingerprints"]),
         )
     except (KeyError, TypeError, ValueError, RecursionError) as error:

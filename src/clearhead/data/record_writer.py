@@ -8,6 +8,7 @@ Never: more records at once than a small batch.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,11 @@ _CHARACTERS_AT_ONCE = 2**20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Routed:
-    """A record, the number of the source it came from, and the store that it goes to."""
+    """A record, the number of the source it came from, and the store that it goes to; None where it is left out."""
 
     record: Record
     origin: int
-    store: StoreWriter
+    store: StoreWriter | None
 
 
 class RecordWriter:
@@ -78,7 +79,8 @@ class RecordWriter:
                 self._progress(self._n_passed)
 
     def _append(self, routed: Routed, found: Encoded, vector: Any) -> None:
-        record = routed.record
+        record, store = routed.record, routed.store
+        assert store is not None, "what is left out was left out before it was encoded"
         values: dict[str, Any] = {"origin": routed.origin}
         if self._numbers:
             values["label"] = self._numbers[record.label or ""]
@@ -87,7 +89,7 @@ class RecordWriter:
         if vector is not None:
             values["teacher"] = vector
         for row in found.rows:
-            routed.store.append(row, **values)
+            store.append(row, **values)
 
     def _vectors(self, texts: Sequence[str]) -> Float[np.ndarray, "B D"] | None:
         if self._teacher is None:
@@ -103,20 +105,25 @@ class RecordWriter:
 
 
 def _joined(records: Iterable[Routed]) -> Iterator[tuple[Routed, Part]]:
-    """Each record with whether a text starts and ends with it.
+    """Each record that goes to a store, with whether a text starts and ends with it.
 
-    A text that was cut because of its length ends, too, where its next part goes to the other store.
+    A text that was cut because of its length ends, too, where its next part goes elsewhere or is left out, and with the
+    source that it came from.
     """
-    before: Routed | None = None
     starts = True
-    for routed in records:
-        if before is not None:
-            ends = not before.record.continued or before.store is not routed.store
-            yield before, Part(record=before.record, starts=starts, ends=ends)
-            starts = ends
-        before = routed
-    if before is not None:
-        yield before, Part(record=before.record, starts=starts, ends=True)
+    for routed, following in pairwise(chain(records, [None])):
+        assert routed is not None, "only the very last has nothing behind it"
+        ends = not _goes_on(routed, following)
+        if routed.store is not None:
+            yield routed, Part(record=routed.record, starts=starts, ends=ends)
+        starts = ends
+
+
+def _goes_on(routed: Routed, following: Routed | None) -> bool:
+    """Whether the next record goes on with the text of this one."""
+    if following is None or not routed.record.continued:
+        return False
+    return (routed.store, routed.origin) == (following.store, following.origin)
 
 
 def _batches(records: Iterable[tuple[Routed, Part]]) -> Iterator[list[tuple[Routed, Part]]]:

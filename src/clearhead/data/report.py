@@ -66,6 +66,12 @@ class CleaningReport:
         """The first few records that were dropped for each reason, shortened."""
         return MappingProxyType(self._examples)
 
+    @property
+    def counts(self) -> str:
+        """The numbers alone, in one line."""
+        dropped = "".join(f", {count} {reason}" for reason, count in self._dropped.items())
+        return f"{self.kept} kept of {self.read}{dropped}"
+
     def keep(self) -> None:
         """Count a record that stays."""
         self._kept += 1

@@ -2,31 +2,30 @@
 
 Takes: paths, the task, and what the user knows about them.
 Gives: records one at a time, and a fingerprint by which changed data is noticed.
-Uses:  config.checks, errors, text.files, data.{column_names,columns,documents,record,tables}.
+Uses:  config.checks, errors, text.files, data.{column_names,columns,documents,record,tables,tags}.
 Never: holds more of a file than its longest row.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice, repeat, zip_longest
 from pathlib import Path
 from typing import Any
 
 from clearhead.config.checks import require_positive
 from clearhead.data.column_names import is_language
-from clearhead.data.columns import SAMPLE_ROWS, find_columns, make_record
+from clearhead.data.columns import find_columns, make_record
 from clearhead.data.documents import read_document, read_parts
 from clearhead.data.record import Record, Task
-from clearhead.data.tables import FileKind, kind_of, read_table
+from clearhead.data.tables import SAMPLE_ROWS, FileKind, kind_of, read_table
+from clearhead.data.tags import check_tag
 from clearhead.errors import ConfigError, TextError
 from clearhead.text.files import read_lines
 
-__all__ = ["Source", "check_tag", "fingerprint", "read_records"]
+__all__ = ["Source", "fingerprint", "read_records"]
 
 MAX_WEIGHT = 1000.0
-_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _KINDS = ".txt, .tsv, .csv or .jsonl, or one of these with .gz behind it"
 
 
@@ -74,13 +73,6 @@ class Source:
     def name(self) -> str:
         """The source as a message names it."""
         return " + ".join(path.name for path in self.paths)
-
-
-def check_tag(tag: str) -> str:
-    """The same tag, or a TextError where it does not look like a language's."""
-    if not _TAG.fullmatch(tag):
-        raise TextError("a tag that is not a language's", got=repr(tag[:60]), expected="letters such as fr or pt-br")
-    return tag
 
 
 def read_records(source: Source) -> Iterator[Record]:
@@ -147,23 +139,23 @@ def _from_text(source: Source) -> Iterator[Record]:
 def _from_table(source: Source) -> Iterator[Record]:
     path = source.paths[0]
     rows = read_table(path)
-    sample = list(islice(rows, SAMPLE_ROWS))
-    filled = [row for row in sample if row.cells]
-    if not filled:
-        # Fifty blank lines, or a file that ends before them: nothing to find columns in.
+    n_blank = 0
+    first = next(rows, None)
+    while first is not None and not first.cells:
+        n_blank += 1
+        first = next(rows, None)
+    if first is None:  # nothing to find columns in
         return
+    sample = [first, *islice(rows, SAMPLE_ROWS - 1)]
+    filled = [row for row in sample if row.cells]
     keyed = kind_of(path) is FileKind.JSONL
     columns = find_columns(filled, task=source.task, named=source.columns, keyed=keyed, path=path)
+    yield from repeat(Record(source=""), n_blank)  # for the cleaning to count
     for row in chain(sample, rows):
-        if columns.has_header and row is filled[0]:
+        if columns.has_header and row is first:
             continue
         record = make_record(row, columns, task=source.task, path=path)
-        yield record if record.tag is None and source.tag is None else _tagged(record, source)
-
-
-def _tagged(record: Record, source: Source) -> Record:
-    tag = source.tag if record.tag is None else check_tag(record.tag.strip())
-    return replace(record, tag=tag)
+        yield record if record.tag is not None or source.tag is None else replace(record, tag=source.tag)
 
 
 def _aligned(source: Source) -> Iterator[Record]:

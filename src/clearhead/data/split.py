@@ -2,29 +2,30 @@
 
 Takes: source texts.
 Gives: on which side each falls.
-Uses:  config, data.hashes.
+Uses:  config, data.{hashes,record}.
 Never: the same source on both sides, however often it occurs and with whatever target.
 
     held out  <=>  hash(normal form of the source, seed) / 2^53  <  share
 
-The side depends on the text alone: not on its place in a file, nor on what else is there. A share of a large corpus
-would be more than anybody needs, and that of a small one less. So the hashes are looked through once, and the share
-is moved to just above the hash of the last source that is wanted. Then it is the share that the run keeps.
+The side depends on the text alone: not on its place in a file, nor on what else is there. Of similar texts either may
+stand first, so that the smaller of two hashes decides. A share of a large corpus would be more than anybody needs, and
+that of a small one less. So the hashes are looked through once, and the share is moved to just above the hash of the
+last source that is wanted.
 """
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clearhead.config.checks import require_positive, require_share, require_size, require_types
 from clearhead.config.record import RECORD
-from clearhead.data.hashes import hash_text, normal_form
+from clearhead.data.hashes import MAX_SEED, hash_text, normal_form
+from clearhead.data.record import Record, Task
 
-__all__ = ["SmallestHashes", "Split", "is_held_out", "source_hash"]
+__all__ = ["SmallestHashes", "Split", "is_held_out", "source_hash", "sources_of"]
 
 _BITS = 53
 """As many as a float holds without rounding, so that a share can name any hash exactly."""
-
-MAX_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +34,9 @@ class Split:
 
     Attributes:
         share: The part of all sources.
-        least: No fewer than this, unless that is more than `most_of_all`.
+        least: No fewer sources than this, unless that is more than `most_of_all`.
         most: No more than this.
-        most_of_all: The part of all records that `least` may take.
+        most_of_all: The part of all sources that `least` may take.
         seed: Another seed holds out others.
         tail: Whether the last part of all text is held out instead, as much of it as `share` says; for language models.
     """
@@ -59,14 +60,25 @@ class Split:
         require_size("seed", self.seed, least=0, most=MAX_SEED)
 
 
-def is_held_out(source_text: str, *, share: float, seed: int) -> bool:
-    """Whether a text falls on the side that is measured by."""
-    return source_hash(source_text, seed=seed) < share * 2**_BITS
+def sources_of(record: Record, task: Task) -> tuple[str, ...]:
+    """The texts of a record that may be on one side only: its source, and both of a similar pair."""
+    if task is Task.SIMILARITY and record.target is not None:
+        return record.source, record.target
+    return (record.source,)
+
+
+def is_held_out(*source_texts: str, share: float, seed: int) -> bool:
+    """Whether a record with these sources falls on the side that is measured by."""
+    return _smallest(source_texts, seed=seed) < share * 2**_BITS
 
 
 def source_hash(source_text: str, *, seed: int) -> int:
     """What a source's side is read from."""
     return hash_text(normal_form(source_text), seed=seed) >> (64 - _BITS)
+
+
+def _smallest(source_texts: Iterable[str], *, seed: int) -> int:
+    return min(source_hash(text, seed=seed) for text in source_texts)
 
 
 class SmallestHashes:
@@ -78,10 +90,10 @@ class SmallestHashes:
         self._members: set[int] = set()
         self.n_records = 0
 
-    def add(self, source_text: str) -> None:
-        """Look at one source."""
+    def add(self, *source_texts: str) -> None:
+        """Look at the sources of one record."""
         self.n_records += 1
-        number = source_hash(source_text, seed=self._split.seed)
+        number = _smallest(source_texts, seed=self._split.seed)
         full = len(self._heap) > self._split.most
         if number in self._members or (full and number >= -self._heap[0]):
             return
@@ -92,10 +104,19 @@ class SmallestHashes:
             heapq.heappush(self._heap, -number)
 
     def share(self) -> float:
-        """The share that holds out as many sources as the split wants."""
+        """The share that holds out as many sources as the split wants, and never all of several."""
         split = self._split
         hashes = sorted(self._members)
         within = sum(number < split.share * 2**_BITS for number in hashes)
-        least = max(1, min(split.least, int(self.n_records * split.most_of_all)))
-        wanted = min(max(within, least), split.most, len(hashes))
+        n_sources = self._n_sources()
+        least = max(1, min(split.least, int(n_sources * split.most_of_all)))
+        wanted = min(max(within, least), split.most, max(1, n_sources - 1))
         return split.share if wanted == within else (hashes[wanted - 1] + 1) / 2**_BITS
+
+    def _n_sources(self) -> int:
+        """How many different sources passed."""
+        kept = len(self._heap)
+        if kept <= self._split.most:
+            return kept
+        # Not all were kept. Hashes spread evenly, so that the largest kept lies at `kept / all` of their range.
+        return kept * 2**_BITS // (1 - self._heap[0])

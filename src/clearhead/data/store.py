@@ -13,9 +13,7 @@ Never: the corpus in memory; a truncated or damaged file.
 All numbers are little-endian, without a header of their own.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -59,11 +57,6 @@ class TokenStore:
     def fields(self) -> tuple[str, ...]:
         """The names of the fields of ids."""
         return tuple(self._header.fields)
-
-    @property
-    def vocab_sizes(self) -> Mapping[str, int]:
-        """How many pieces each field's vocabulary has."""
-        return MappingProxyType(self._header.fields)
 
     @property
     def n_tokens(self) -> int:

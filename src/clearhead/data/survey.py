@@ -6,8 +6,10 @@ Uses:  errors, data.{record,split}.
 Never: keeps a record.
 """
 
+from math import inf
+
 from clearhead.data.record import Record, Task
-from clearhead.data.split import SmallestHashes, Split
+from clearhead.data.split import SmallestHashes, Split, sources_of
 from clearhead.errors import TextError
 
 __all__ = ["Survey"]
@@ -31,16 +33,20 @@ class Survey:
         self._labels: set[str] = set()
         self._tags: set[str] = set()
         self._n_with = {"target": 0, "score": 0, "tag": 0}
+        self._scores = (inf, -inf)
         self.n_characters = 0
 
     def see(self, record: Record) -> None:
         """Look at one record."""
-        self._hashes.add(record.source)
+        self._hashes.add(*sources_of(record, self._task))
         self.n_characters += len(record.source)
         for name in self._n_with:
             self._n_with[name] += getattr(record, name) is not None
         if record.label is not None:
             _add(self._labels, record.label, most=MAX_LABELS, what="labels")
+        if record.score is not None:
+            lowest, highest = self._scores
+            self._scores = min(lowest, record.score), max(highest, record.score)
         if record.tag is not None:
             _add(self._tags, record.tag, most=MAX_TAGS, what="languages")
 
@@ -68,6 +74,17 @@ class Survey:
         """The target languages."""
         self.has("tag")
         return tuple(sorted(self._tags))
+
+    def require_scores_that_differ(self) -> None:
+        """Raises where scores are all alike: such a scale has no ends to learn."""
+        lowest, highest = self._scores
+        if self.has("score") and lowest == highest:
+            raise TextError(
+                "scores that are all alike, which leaves nothing to learn",
+                got=f"{lowest:g} for all of {self.n_records}",
+                expected="at least two different scores",
+                advice="pairs without a score, if all of them are alike in meaning",
+            )
 
     def has(self, name: str) -> bool:
         """Whether records have a target, a score or a tag: all of them, or none."""

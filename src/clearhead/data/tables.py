@@ -7,7 +7,7 @@ Never: decides what a column means.
 
     .tsv     cells divided by tabs; a quote is a letter like any other
     .csv     the csv module's rules, strictly; divided by semicolons where the first line has those and no comma
-    .jsonl   the keys of the first object are the first row; an object under the key "translation" is opened
+    .jsonl   the keys of the first objects are the first row; an object under the key "translation" is opened
 """
 
 import csv
@@ -15,14 +15,17 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from clearhead.errors import TextError
 from clearhead.text.files import read_lines
 
-__all__ = ["FileKind", "Row", "kind_of", "read_table"]
+__all__ = ["SAMPLE_ROWS", "FileKind", "Row", "kind_of", "read_table"]
+
+SAMPLE_ROWS = 50
+"""So many rows are looked at to find out which columns there are."""
 
 MAX_ROW_CHARACTERS = 2**20
 MAX_COLUMNS = 1000
@@ -86,15 +89,27 @@ def _tab_separated(path: Path) -> Iterator[Row]:
 
 def _comma_separated(path: Path) -> Iterator[Row]:
     lines = (line for _, line in _lines(path, keep_ends=True))
-    first = next(lines, None)
+    n_blank, first = 0, next(lines, None)
+    while first is not None and not first.strip():
+        n_blank, first = n_blank + 1, next(lines, None)
     if first is None:
         return
     divider = ";" if ";" in first and "," not in first else ","
-    reader = csv.reader(chain([first], lines), delimiter=divider, strict=True)
+    csv.field_size_limit(MAX_ROW_CHARACTERS)  # the module's own is smaller; it holds for the whole process
+    reader = csv.reader(chain(repeat("\n", n_blank), [first], lines), delimiter=divider, strict=True)
+    begun = 1
     try:
         for cells in reader:
             yield Row(line=reader.line_num, cells=list(cells) if any(cell.strip() for cell in cells) else [])
+            begun = reader.line_num + 1
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise TextError(
+                "a cell that is too long",
+                got=f"{path}: one that begins in line {begun} has not ended in line {reader.line_num}",
+                expected=f"at most {MAX_ROW_CHARACTERS} characters",
+                advice="close the quotes that it begins with, or save it as .tsv, where quotes mean nothing",
+            ) from None
         raise TextError(
             "a row that is not CSV",
             got=f"{path}, line {reader.line_num}: {error}",
@@ -104,19 +119,23 @@ def _comma_separated(path: Path) -> Iterator[Row]:
 
 
 def _objects(path: Path) -> Iterator[Row]:
-    keys: list[str] | None = None
-    for number, line in _lines(path):
-        if not line.strip():
-            yield Row(line=number, cells=[])
-            continue
-        found = _object(line, where=f"{path}, line {number}")
-        if keys is None:
-            keys = list(found)
-            yield Row(line=number, cells=list(keys))
-        yield Row(line=number, cells=[_cell(found.get(key)) for key in keys])
+    """The keys that the first objects have, and then the values of every object."""
+    lines = ((number, _object(line, where=f"{path}, line {number}")) for number, line in _lines(path))
+    sample: list[tuple[int, dict[str, object] | None]] = []
+    for number, found in lines:
+        if found is not None:
+            sample = [(number, found), *islice(lines, SAMPLE_ROWS - 1)]
+            break
+        yield Row(line=number, cells=[])
+    keys = list(dict.fromkeys(key for _, found in sample for key in found or ()))
+    yield from (Row(line=number, cells=list(keys)) for number, _ in sample[:1])
+    for number, found in chain(sample, lines):
+        yield Row(line=number, cells=[] if found is None else [_cell(found.get(key)) for key in keys])
 
 
-def _object(line: str, *, where: str) -> dict[str, object]:
+def _object(line: str, *, where: str) -> dict[str, object] | None:
+    if not line.strip():
+        return None
     try:
         found: Any = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

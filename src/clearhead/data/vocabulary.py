@@ -2,7 +2,7 @@
 
 Takes: records.
 Gives: a tokenizer that adds by itself the tokens that its model expects around a text.
-Uses:  text, data.{encode,layout,record,source}.
+Uses:  text, data.{layout,record,tags}.
 Never: holds the corpus in memory.
 """
 
@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from clearhead.data.encode import spell_tag
 from clearhead.data.layout import arrange
 from clearhead.data.record import Record, Task
+from clearhead.data.tags import spell_tag
 from clearhead.text.kinds import TokenizerKind, default_tokens
 from clearhead.text.special import SpecialTokens
 from clearhead.text.tokenizer import Tokenizer
@@ -66,9 +66,12 @@ def make_tokenizer(
 
 def shortfall(tokenizer: Tokenizer, vocab_size: int) -> str | None:
     """What to tell the user where a corpus gave fewer pieces than were asked for, or None."""
-    if tokenizer.vocab_size >= vocab_size:
-        return None
-    return f"the text holds no more than {tokenizer.vocab_size} pieces ({vocab_size} were asked for)"
+    sides = {"text": tokenizer}
+    if tokenizer.target is not tokenizer:
+        sides = {"source": tokenizer, "target": tokenizer.target}
+    sizes = {name: side.vocab_size for name, side in sides.items() if side.vocab_size < vocab_size}
+    few = [f"the {name} holds no more than {size} pieces" for name, size in sizes.items()]
+    return f"{' and '.join(few)} ({vocab_size} were asked for)" if few else None
 
 
 def _translator(

@@ -2,13 +2,16 @@
 
 Takes: a token store whose records follow one another.
 Gives: batches of windows at random places, without end, from any place on; or all windows once, in order.
-Uses:  config, errors, data.{cursor,store}; numpy.
+Uses:  config, errors, data.{cursor,origins,store}; numpy.
 Never: a state beside the Cursor; where a window starts depends on the seed, its step and its row alone.
 
 A window is one longer than what the model reads: each id but the last is read, each but the first is to be foretold.
+With weights, chance first chooses a source, by its weight and the length of its text, and then a place in it. An epoch
+is longer or shorter by as much.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Int64
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 
 from clearhead.config.checks import require_size
 from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.origins import checked_weights
 from clearhead.data.store import TokenStore
 from clearhead.errors import TextError
 
@@ -23,6 +27,21 @@ __all__ = ["Windows"]
 
 _STREAM = 2**63
 """Apart from the numbers of epochs, so that no other part draws the same chance."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Runs:
+    """Stretches of text, each from one source, and how often windows are drawn from them.
+
+    Attributes:
+        first: Where a window of each may begin at the earliest.
+        n_places: At how many places it may begin, so that it lies in the stretch if it fits there.
+        read: How many ids an epoch reads of each and of all before it.
+    """
+
+    first: NDArray[np.int64]
+    n_places: NDArray[np.int64]
+    read: NDArray[np.float64]
 
 
 class Windows:
@@ -33,6 +52,7 @@ class Windows:
         length: How many ids the model reads at once.
         n_rows: Windows in one process's batch.
         seed: What places them.
+        weights: How often an epoch reads the text of each origin; all of it once where this is None.
         field: Whose ids.
         rank: Which process this is.
         n_ranks: Of how many.
@@ -45,6 +65,7 @@ class Windows:
         length: int,
         n_rows: int,
         seed: int,
+        weights: Sequence[int | float] | None = None,
         field: str = "text",
         rank: int = 0,
         n_ranks: int = 1,
@@ -66,6 +87,8 @@ class Windows:
                 expected=f"at least {length + 1}",
                 advice="more text, or a shorter length",
             )
+        weighed = checked_weights(store, weights)
+        self._runs = None if weighed is None else _runs(store, field, weighed, length)
 
     def __iter__(self) -> Iterator[tuple[Cursor, Int64[np.ndarray, "B T"]]]:
         return self.from_cursor(START)
@@ -82,8 +105,7 @@ class Windows:
         """The windows of this process at a step, counted through all epochs."""
         dice = chance(self.n_rows * self.n_ranks, seed=self.seed, stream=_STREAM, step=step)
         mine = dice[self.rank * self.n_rows : (self.rank + 1) * self.n_rows]
-        starts = (mine % np.uint64(len(self._stream) - self.length)).astype(np.int64)
-        return self._take(starts, self.length + 1)
+        return self._take(self._starts(mine), self.length + 1)
 
     def sequential(self) -> Iterator[Int64[np.ndarray, "B T"]]:
         """All windows once and in order, so that every id but the very first is foretold once: for evaluation.
@@ -100,7 +122,30 @@ class Windows:
 
     def steps_per_epoch(self) -> int:
         """How many batches each process has until as many ids were read as there are."""
-        return max(1, (len(self._stream) - 1) // (self.length * self.n_rows * self.n_ranks))
+        n_ids = len(self._stream) if self._runs is None else int(self._runs.read[-1])
+        return max(1, (n_ids - 1) // (self.length * self.n_rows * self.n_ranks))
+
+    def _starts(self, dice: NDArray[np.uint64]) -> NDArray[np.int64]:
+        if self._runs is None:
+            return (dice % np.uint64(len(self._stream) - self.length)).astype(np.int64)
+        first, n_places, read = self._runs.first, self._runs.n_places, self._runs.read
+        drawn: NDArray[np.float64] = (dice >> np.uint64(11)) * 2.0**-53 * read[-1]
+        run = np.minimum(np.searchsorted(read, drawn, side="right"), len(read) - 1)  # a product may round up
+        return first[run] + (dice % n_places[run].astype(np.uint64)).astype(np.int64)
 
     def _take(self, starts: NDArray[np.int64], width: int) -> Int64[np.ndarray, "B T"]:
         return self._stream[starts[:, None] + np.arange(width)].astype(np.int64)
+
+
+def _runs(store: TokenStore, field: str, weights: NDArray[np.float64], length: int) -> _Runs:
+    origins = store.values("origin")
+    ends = np.cumsum(store.lengths(field), dtype=np.int64)
+    records = np.concatenate([[0], np.flatnonzero(np.diff(origins)) + 1])
+    starts = np.concatenate([[0], ends])[records]
+    stops = np.append(starts[1:], ends[-1])
+    first = np.minimum(starts, ends[-1] - length - 1)
+    return _Runs(
+        first=first,
+        n_places=np.maximum(1, stops - length - first),
+        read=np.cumsum((stops - starts) * weights[origins[records]]),
+    )

@@ -82,7 +82,7 @@ def test_going_on_from_any_place_gives_the_same(store: Make, n_ranks: int) -> No
 
 def test_a_place_at_the_very_end_is_the_start_of_the_next(store: Make) -> None:
     batches = Batches(store=store(rows(60)), max_tokens=200, seed=4)
-    end = Cursor(epoch=0, batch=batches.steps_per_epoch())
+    end = Cursor(epoch=0, batch=len(batches.plan(0)))
     assert taken(batches, 3, end) == taken(batches, 3, Cursor(epoch=1, batch=0))
     with pytest.raises(ConfigError, match="beyond the epoch"):
         taken(batches, 1, Cursor(epoch=0, batch=end.batch + 1))

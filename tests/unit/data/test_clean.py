@@ -74,6 +74,16 @@ def test_language_models_keep_their_space_and_their_length() -> None:
     assert run([Record(source=text)], CleaningRules.for_task(Task.LANGUAGE_MODEL))[0] == [Record(source=text)]
 
 
+@pytest.mark.parametrize("rules", [CleaningRules.for_task(Task.LANGUAGE_MODEL), CleaningRules(max_characters=1)])
+def test_the_parts_of_a_text_that_was_cut_all_stay(rules: CleaningRules) -> None:
+    parts = [("same ", True), ("same ", True), (" \n", True), ("same ", True), (" \n", False)]
+    records = [Record(source=text, continued=continued) for text, continued in parts]
+    lines = [Record(source=" "), Record(source="b"), Record(source="b"), Record(source="a", continued=True)]
+    found, report = run([*records, *lines, Record(source=""), Record(source="b")], rules)
+    assert found == [*records, lines[1], lines[3], Record(source="")]
+    assert dict(report.dropped) == {"empty": 1, "duplicate": 2}
+
+
 def test_examples_are_few_and_short() -> None:
     _, report = run([pair("x" * 2000, str(number)) for number in range(10)])
     assert report.dropped["too long"] == 10

@@ -11,8 +11,8 @@ from clearhead.text import SpecialTokens, Tokenizer, train_tokenizer
 LETTERS = [Record(source="abcdefgh", target="stuvwxyz", tag=tag) for tag in ("fr", "de")]
 
 
-def tokenizer(task: Task, **settings: object) -> Tokenizer:
-    return make_tokenizer(LETTERS, task=task, kind="character", vocab_size=50, **settings)
+def tokenizer(task: Task, *, languages: int = 1, **settings: object) -> Tokenizer:
+    return make_tokenizer(LETTERS[:languages], task=task, kind="character", vocab_size=50, **settings)
 
 
 def spelled(reader: Tokenizer, ids: list[int]) -> str:
@@ -31,10 +31,46 @@ def test_translations_end_on_both_sides() -> None:
 
 
 def test_tags_stand_before_sources() -> None:
-    reader = tokenizer(Task.TRANSLATE)
+    reader = tokenizer(Task.TRANSLATE, languages=2)
     found = encode(Task.TRANSLATE, *LETTERS, reader=reader, tags=("de", "fr"), max_length=20)
     assert [spelled(reader, each.rows[0]["source"]) for each in found] == [">>fr<<abcdefgh</s>", ">>de<<abcdefgh</s>"]
     assert spelled(reader, found[0].rows[0]["target"]) == "stuvwxyz</s>"
+
+
+def test_one_language_of_several_keeps_its_tag() -> None:
+    reader = tokenizer(Task.TRANSLATE, languages=2)
+    (found,) = encode(Task.TRANSLATE, LETTERS[0], reader=reader, tags=("fr",), max_length=20)
+    assert spelled(reader, found.rows[0]["source"]) == ">>fr<<abcdefgh</s>"
+
+
+def test_one_language_alone_needs_no_tag() -> None:
+    reader = tokenizer(Task.TRANSLATE)
+    (found,) = encode(Task.TRANSLATE, LETTERS[0], reader=reader, tags=("fr",), max_length=20)
+    assert spelled(reader, found.rows[0]["source"]) == "abcdefgh</s>"
+
+
+@pytest.mark.parametrize(("tags", "problem"), [((), "do not say their target language"), (("nl",), ">>nl<<")])
+def test_a_language_that_a_translator_of_several_needs_to_know(tags: tuple[str, ...], problem: str) -> None:
+    with pytest.raises(TextError, match=problem) as caught:
+        RecordEncoder(task=Task.TRANSLATE, tokenizer=tokenizer(Task.TRANSLATE, languages=2), max_length=9, tags=tags)
+    assert caught.value.expected == "de, fr"
+
+
+def test_words_may_stand_in_the_place_of_a_tag() -> None:
+    reader = tokenizer(Task.TRANSLATE)
+    asked: list[str | None] = []
+
+    def prefix(tag: str | None) -> str:
+        asked.append(tag)
+        return {"fr": "ab", "de": "gh"}.get(tag or "", "e")
+
+    settings = {"reader": reader, "max_length": 20, "prefix": prefix}
+    found = encode(Task.TRANSLATE, *LETTERS, *LETTERS, tags=("de", "fr"), **settings)
+    assert [spelled(reader, each.rows[0]["source"]) for each in found] == ["ababcdefgh</s>", "ghabcdefgh</s>"] * 2
+    assert spelled(reader, found[0].rows[0]["target"]) == "stuvwxyz</s>"
+    (found,) = encode(Task.TRANSLATE, Record(source="abc", target="xy"), **settings)
+    assert spelled(reader, found.rows[0]["source"]) == "eabc</s>"
+    assert asked == ["de", "fr", None]
 
 
 def test_translations_that_are_too_long_go() -> None:
@@ -70,6 +106,17 @@ def test_language_models_join_what_was_cut() -> None:
     parts = [Part(record=Record(source="abcdefgh"), ends=False), Part(record=Record(source="stuv"), starts=False)]
     rows = [each.rows[0]["text"] for each in encoder(parts)]
     assert [spelled(reader, ids) for ids in rows] == ["abcdefgh", "stuv</s>"]
+
+
+def test_a_part_without_pieces_still_ends_its_text() -> None:
+    reader = make_tokenizer([Record(source="abc")], task=Task.LANGUAGE_MODEL, kind="wordpiece", vocab_size=50)
+    encoder = RecordEncoder(task=Task.LANGUAGE_MODEL, tokenizer=reader, max_length=3)
+    blank = Record(source=" \n")
+    parts = [Part(record=blank, starts=False), Part(record=blank, starts=False, ends=False), Part(record=blank)]
+    last, middle, whole = encoder(parts)
+    assert (last.fault, last.rows) == (None, [{"text": [reader.special.end]}])
+    assert (middle.fault, middle.rows) == (None, [])
+    assert (whole.fault, whole.rows) == (Reason.EMPTY, [])
 
 
 def test_long_texts_for_masked_models_give_several_rows() -> None:
@@ -108,6 +155,5 @@ def test_what_cannot_be_encoded() -> None:
     endless = train_tokenizer(["abc"], kind="character", special=SpecialTokens(unknown="<unk>"))
     with pytest.raises(TextError, match="without an end token"):
         RecordEncoder(task=Task.TRANSLATE, tokenizer=endless, max_length=9)
-    untagged = make_tokenizer(LETTERS[:1], task=Task.TRANSLATE, kind="character", vocab_size=50)
     with pytest.raises(TextError, match="not in the vocabulary"):
-        RecordEncoder(task=Task.TRANSLATE, tokenizer=untagged, max_length=9, tags=("fr", "de"))
+        RecordEncoder(task=Task.TRANSLATE, tokenizer=tokenizer(Task.TRANSLATE), max_length=9, tags=("fr", "de"))

@@ -61,7 +61,7 @@ def test_every_pair_arrives_and_no_source_is_on_both_sides(tmp_path: Path) -> No
     assert sorted(texts(sides[0], "target", tokenizer) + texts(sides[1], "target", tokenizer)) == sorted(
         f"Phrase {number}." for number in range(300)
     )
-    assert len(sources[1]) == 10
+    assert len(sources[1]) == 5
     assert prepared.report.kept == 300
 
 
@@ -69,7 +69,8 @@ def test_it_can_be_opened_again(tmp_path: Path) -> None:
     prepared, _ = run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE)
     again = open_prepared(tmp_path / "data")
     assert again.report.to_dict() == prepared.report.to_dict()
-    assert (again.task, again.weights, again.share) == (prepared.task, prepared.weights, prepared.share)
+    assert again.validation_report.to_dict() == prepared.validation_report.to_dict()
+    assert (again.task, again.weights) == (prepared.task, prepared.weights)
     assert again.fingerprints == prepared.fingerprints
     assert len(again.train) == len(prepared.train)
 
@@ -89,6 +90,57 @@ def test_validation_files_are_kept_out_of_training(tmp_path: Path) -> None:
     assert "Sentence 5." not in texts(prepared.train, "source", tokenizer)
     assert len(prepared.train) == 297
     assert prepared.report.dropped["also in the validation files"] == 3
+
+
+def test_what_cleaning_did_to_the_validation_files_is_told_apart(tmp_path: Path) -> None:
+    lines = ["New.\tNeuf.", "New.\tNeuf.", "Old.\t", "Sentence 5.\tPhrase."]
+    held = Source(paths=(write(tmp_path / "b.tsv", lines),), task=Task.TRANSLATE)
+    prepared, _ = run([translations(tmp_path / "a.tsv")], tmp_path / "data", TRANSLATE, validation=[held])
+    assert prepared.validation_report.counts == "2 kept of 4, 1 duplicate, 1 empty"
+    assert prepared.report.counts == "297 kept of 300, 3 also in the validation files"
+    assert open_prepared(tmp_path / "data").validation_report.to_dict() == prepared.validation_report.to_dict()
+    without, _ = run([translations(tmp_path / "a.tsv")], tmp_path / "other", TRANSLATE)
+    assert without.validation_report.read == 0
+
+
+def test_fifty_sources_with_a_hundred_targets_can_be_learned_from(tmp_path: Path) -> None:
+    lines = (f"Sentence {number % 50}.\tPhrase {number}." for number in range(5000))
+    source = Source(paths=(write(tmp_path / "a.tsv", lines),), task=Task.TRANSLATE)
+    prepared, _ = run([source], tmp_path / "data", Recipe(task=Task.TRANSLATE))
+    assert len(prepared.train) + len(prepared.validation) == 5000
+    assert 100 <= len(prepared.validation) <= 300
+
+
+def similar(path: Path, pairs: Iterable[tuple[str, str]]) -> Source:
+    lines = (f"{one}\t{other}\t{number % 5}" for number, (one, other) in enumerate(pairs))
+    return Source(paths=(write(path, lines),), task=Task.SIMILARITY)
+
+
+def test_a_similar_pair_does_not_leak_turned_round(tmp_path: Path) -> None:
+    pairs = [(f"A cat {number}", f"A dog {number}") for number in range(200)]
+    source = similar(tmp_path / "a.tsv", [*pairs, *((other, one) for one, other in pairs)])
+    recipe = Recipe(task=Task.SIMILARITY, split=Split(share=0.2))
+    prepared, tokenizer = run([source], tmp_path / "data", recipe)
+    sides = [
+        [{*pair} for pair in zip(*(texts(side, field, tokenizer) for field in ("source", "target")), strict=True)]
+        for side in (prepared.train, prepared.validation)
+    ]
+    assert len(sides[0]) + len(sides[1]) == 400
+    assert len(sides[1]) > 20
+    assert [pair for pair in sides[1] if pair in sides[0]] == []
+
+
+def test_either_text_of_a_similar_pair_may_be_in_the_validation_files(tmp_path: Path) -> None:
+    source = similar(tmp_path / "a.tsv", [(f"A cat {number}", f"A dog {number}") for number in range(40)])
+    held = similar(tmp_path / "b.tsv", [("A DOG 3", "new"), ("newer", "a cat 4!"), ("A dog 5", "A cat 5")])
+    prepared, _ = run([source], tmp_path / "data", Recipe(task=Task.SIMILARITY), validation=[held])
+    assert prepared.report.dropped == {"also in the validation files": 3}
+
+
+@pytest.mark.parametrize("task", [task for task in Task if not task.reads_running_text])
+def test_only_running_text_has_a_last_part(task: Task) -> None:
+    with pytest.raises(ConfigError, match="the last part of all text"):
+        Recipe(task=task, split=Split(tail=True))
 
 
 def test_pairs_with_too_many_tokens_are_counted(tmp_path: Path) -> None:
@@ -163,6 +215,49 @@ def test_a_document_is_whole_but_for_what_is_held_out(tmp_path: Path) -> None:
     assert prepared.train.stream("text")[-1] == end
     windows = Windows(store=prepared.train, length=16, n_rows=2, seed=0)
     assert next(iter(windows))[1].shape == (2, 17)
+
+
+def wholes(prepared: Prepared, tokenizer: Tokenizer) -> list[str]:
+    """The texts of both stores, as their ends divide them."""
+    sides = (prepared.train, prepared.validation)
+    streams = [tokenizer.decode(side.stream("text"), skip_special=False) for side in sides]
+    return [text for stream in streams for text in stream.removesuffix("</s>").split("</s>")]
+
+
+def parts(word: str, n: int = 3) -> list[str]:
+    """Lines that are a part of a document each."""
+    return [" ".join([f"{word}{number}"] * 1000) for number in range(n)]
+
+
+def documents(folder: Path, *contents: list[str]) -> list[Source]:
+    paths = [write(folder / f"{number}.txt", lines) for number, lines in enumerate(contents)]
+    return [Source(paths=(path,), task=Task.LANGUAGE_MODEL, document=True) for path in paths]
+
+
+def test_documents_are_told_apart_whatever_ends_them(tmp_path: Path) -> None:
+    blank = [" " * 3000]
+    sources = documents(tmp_path, [*parts("a"), *blank], [*parts("b"), *blank], parts("c"))
+    recipe = Recipe(task=Task.LANGUAGE_MODEL, split=Split(share=0.001))
+    found = wholes(*run(sources, tmp_path / "data", recipe))
+    assert sorted({text.strip()[0] for text in found if text.strip()}) == ["a", "b", "c"]
+    assert not any(len({*text} & {*"abc"}) > 1 for text in found)
+
+
+def test_a_part_that_comes_twice_stays_in_its_text(tmp_path: Path) -> None:
+    one, two, three, four = parts("a", 4)
+    sources = documents(tmp_path, [one, two, three, two, four, two])
+    held = Source(paths=(write(tmp_path / "v.txt", ["something else altogether"]),), task=Task.LANGUAGE_MODEL)
+    found = run(sources, tmp_path / "data", Recipe(task=Task.LANGUAGE_MODEL), validation=[held])
+    assert wholes(*found)[0].split("\n") == [one, two, three, two, four, two, ""]
+
+
+def test_a_text_ends_where_a_part_of_it_is_in_the_validation_files(tmp_path: Path) -> None:
+    one, two, three = parts("a")
+    sources = documents(tmp_path, [one, two, three])
+    held = Source(paths=(write(tmp_path / "v.txt", [two]),), task=Task.LANGUAGE_MODEL)
+    prepared, tokenizer = run(sources, tmp_path / "data", Recipe(task=Task.LANGUAGE_MODEL), validation=[held])
+    assert wholes(prepared, tokenizer)[:2] == [one + "\n", three + "\n"]
+    assert prepared.report.dropped == {"also in the validation files": 1}
 
 
 def test_the_last_part_of_a_text_can_be_held_out(tmp_path: Path) -> None:

@@ -60,9 +60,94 @@ def test_jsonl(tmp_path: Path) -> None:
     assert pairs(records(tmp_path / "a.jsonl", content, Task.TRANSLATE)) == [("Hello.", "Bonjour."), ("Yes.", "Oui.")]
 
 
+def test_jsonl_has_the_columns_of_all_its_first_objects(tmp_path: Path) -> None:
+    rows = [{"en": "Hello.", "note": 1, "fr": "Bonjour."}, {"en": "Yes.", "fr": "Oui.", "lang": "fr"}]
+    content = "\n".join(["", json.dumps(rows[0]), "", json.dumps(rows[1])])
+    with pytest.raises(TextError, match="without tag"):
+        records(tmp_path / "a.jsonl", content, Task.TRANSLATE)
+    late = "\n".join(map(json.dumps, [{"id": 1}, {"id": 2}, {"id": 3, "text": "Hello."}]))
+    path = tmp_path / "late.jsonl"
+    path.write_text(late)
+    with pytest.raises(TextError, match="line 1: 2 columns"):  # the column is known, and the first object lacks it
+        list(read_records(Source(paths=(path,), task=Task.LANGUAGE_MODEL)))
+
+
 def test_jsonl_with_an_object_inside(tmp_path: Path) -> None:
     content = json.dumps({"translation": {"en": "Hello.", "fr": "Bonjour."}})
     assert pairs(records(tmp_path / "a.jsonl", content, Task.TRANSLATE)) == [("Hello.", "Bonjour.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("a.tsv", "Hello.\tBonjour."),
+        ("a.csv", "Hello.,Bonjour."),
+        ("a.csv", "Hello.;Bonjour."),
+        ("a.jsonl", '{"en": "Hello.", "fr": "Bonjour."}'),
+    ],
+)
+def test_blank_lines_may_stand_before_the_data(tmp_path: Path, name: str, line: str) -> None:
+    found = records(tmp_path / name, "\n" * 70 + line + "\n", Task.TRANSLATE)
+    assert pairs(found) == [("", None)] * 70 + [("Hello.", "Bonjour.")]
+
+
+def test_a_long_cell_is_a_cell(tmp_path: Path) -> None:
+    text = "word " * 40_000
+    found = records(tmp_path / "a.csv", f'source,target\n"{text}",b\n', Task.TRANSLATE)
+    assert pairs(found) == [(text, "b")]
+
+
+UNTITLED = {
+    "numbers under words": (
+        "a.tsv",
+        Task.CLASSIFY,
+        "Bewertung\tSterne\ngut so\t5\nschlecht\t1\n",
+        ("bewertung", "sterne"),
+    ),
+    "scores under words": (
+        "a.csv",
+        Task.SIMILARITY,
+        "eins,zwei,wert\na b,c d,1.5\ne f,g h,-2\n",
+        ("eins", "zwei", "wert"),
+    ),
+    "numbers that nobody needs": (
+        "a.tsv",
+        Task.TRANSLATE,
+        "nr\tlinks\trechts\n1\ta b\tc d\n2\te\tf\n",
+        ("links", "rechts"),
+    ),
+    "a label that never comes again": (
+        "a.tsv",
+        Task.CLASSIFY,
+        "satz\tton\n" + "gut so\tpos\nschlecht\tneg\n" * 3,
+        ("satz", "ton"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNTITLED)
+def test_a_header_that_nobody_knows_is_asked_about(tmp_path: Path, case: str) -> None:
+    name, task, content, columns = UNTITLED[case]
+    with pytest.raises(TextError, match="may be a header") as caught:
+        records(tmp_path / name, content, task)
+    assert "line 1" in str(caught.value)
+    assert "by name if that row is a header" in str(caught.value)
+    assert len(records(tmp_path / name, content, task, columns=columns)) == content.count("\n") - 1
+
+
+def test_a_first_row_is_an_example_if_the_columns_are_numbered(tmp_path: Path) -> None:
+    content = "rare\tpos\n" + "gut so\tneg\n" * 3
+    assert len(records(tmp_path / "a.tsv", content, Task.CLASSIFY, columns=("0", "1"))) == 4
+
+
+@pytest.mark.parametrize(
+    "labels",
+    ["good bad good bad", "rare one two three four", "good", "good bad", "1 2 2 3 1", "rare one two three two"],
+)
+def test_a_first_row_that_is_like_the_others_is_an_example(tmp_path: Path, labels: str) -> None:
+    content = "".join(f"Text {number}\t{label}\n" for number, label in enumerate(labels.split()))
+    found = records(tmp_path / "a.tsv", content, Task.CLASSIFY)
+    assert [record.label for record in found] == labels.split()
 
 
 CLASSES = {

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from clearhead.data import Split, is_held_out
-from clearhead.data.split import SmallestHashes
+from clearhead.data import Record, Split, Task, is_held_out
+from clearhead.data.split import SmallestHashes, sources_of
 from clearhead.errors import ConfigError
 
 TEXTS = [f"Sentence number {number}." for number in range(4000)]
@@ -63,6 +63,35 @@ def test_a_small_corpus_gives_a_small_part() -> None:
 def test_the_order_and_repetitions_do_not_matter() -> None:
     split = Split(share=0.02, least=10, most=60)
     assert settled(TEXTS, split) == settled([*reversed(TEXTS), *TEXTS[:1000]], split)
+
+
+def test_few_sources_with_many_targets_give_few() -> None:
+    assert len(set(held_out(TEXTS[:50] * 100, Split()))) == 2
+    assert len(set(held_out(TEXTS[:2] * 1000, Split()))) == 1
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 500])
+def test_something_is_always_left_to_learn(n: int) -> None:
+    split = Split(share=0.99, least=100, most_of_all=0.99)
+    assert 1 <= len(held_out(TEXTS[:n], split)) < n
+
+
+def test_the_least_is_a_part_of_all_sources_even_where_few_are_remembered() -> None:
+    split = Split(share=0.0001, least=60, most=60, most_of_all=0.005)
+    assert 14 <= len(held_out(TEXTS, split)) <= 26
+
+
+def test_either_text_of_a_pair_decides() -> None:
+    sides = {text: is_held_out(text, share=0.5, seed=0) for text in TEXTS[:40]}
+    for one, other in zip(TEXTS[:20], TEXTS[20:40], strict=True):
+        assert is_held_out(one, other, share=0.5, seed=0) == (sides[one] or sides[other])
+
+
+def test_the_texts_that_may_be_on_one_side_only() -> None:
+    pair = Record(source="a", target="b")
+    assert sources_of(pair, Task.SIMILARITY) == ("a", "b")
+    assert sources_of(pair, Task.TRANSLATE) == ("a",)
+    assert sources_of(Record(source="a"), Task.SIMILARITY) == ("a",)
 
 
 @pytest.mark.parametrize(

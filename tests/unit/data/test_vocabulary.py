@@ -110,6 +110,16 @@ def test_a_vocabulary_larger_than_the_data_supports(kind: TokenizerKind) -> None
     assert shortfall(tokenizer, tokenizer.vocab_size) is None
 
 
+def test_either_of_two_vocabularies_may_fall_short() -> None:
+    records = [Record(source="abcdef", target="xy"), Record(source="fedcba", target="yx")]
+    tokenizer = make_tokenizer(records, task=Task.TRANSLATE, kind="character", vocab_size=20, joint=False)
+    assert (tokenizer.vocab_size, tokenizer.target.vocab_size) == (9, 5)
+    assert shortfall(tokenizer, 9) == "the target holds no more than 5 pieces (9 were asked for)"
+    both = "the source holds no more than 9 pieces and the target holds no more than 5 pieces (20 were asked for)"
+    assert shortfall(tokenizer, 20) == both
+    assert shortfall(tokenizer, 5) is None
+
+
 def test_the_same_records_give_the_same_file(tmp_path: Path) -> None:
     paths = [
         make_tokenizer(TAGGED, task=Task.TRANSLATE, kind="unigram", vocab_size=200).save(tmp_path / name)

@@ -33,14 +33,15 @@ class ByteDropout(nn.Dropout):
 class _Drop(Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, n_dropped: int) -> Tensor:
-        kept = _random_bytes(values.numel()).view(values.shape) >= n_dropped
-        ctx.save_for_backward(kept)
-        ctx.scale = _LEVELS / (_LEVELS - n_dropped)
-        return torch.where(kept, values, 0.0).mul_(ctx.scale)
+        # A share as a float is four times a flag's memory; but flags are compared and chosen by several times slower.
+        share = _random_bytes(values.numel()).to(values.dtype).view(values.shape)
+        share.ge_(n_dropped).mul_(_LEVELS / (_LEVELS - n_dropped))
+        ctx.save_for_backward(share)
+        return values * share
 
     @staticmethod
     def backward(ctx: Any, *outside: Any) -> tuple[Tensor, None]:
-        return torch.where(ctx.saved_tensors[0], outside[0], 0.0).mul_(ctx.scale), None
+        return outside[0] * ctx.saved_tensors[0], None
 
 
 def _random_bytes(n_bytes: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
 
-_CHUNK = 512
+_CHUNK = 1024
 """Positions whose logits exist at one time: enough to fill a matrix product, few enough for the processor's cache."""
 
 
@@ -62,17 +62,18 @@ class _VocabularyCrossEntropy(Function):
         to_hidden_TD = torch.empty_like(hidden_TD)
         to_weight_VD = torch.zeros_like(weight_VD)
         to_bias_V = hidden_TD.new_zeros(len(weight_VD))
+        logits_CV = hidden_TD.new_empty(min(_CHUNK, len(hidden_TD)), len(weight_VD))
         for start in range(0, len(hidden_TD), _CHUNK):
             here = slice(start, start + _CHUNK)
             label_T1 = labels_T[here].unsqueeze(1)
-            logits_TV = functional.linear(hidden_TD[here], weight_VD, bias_V)
-            largest_T, guess_T = logits_TV.max(-1)
-            n_correct += (guess_T == labels_T[here]).sum()
+            logits_TV = _logits(hidden_TD[here], weight_VD, bias_V, out=logits_CV[: len(label_T1)])
+            largest_T = logits_TV.amax(-1)
             true_T = logits_TV.gather(1, label_T1).squeeze(1)
+            n_correct += (true_T == largest_T).sum()
             mean_T = logits_TV.mean(-1) if smoothing else true_T
-            pattern_TV = torch.softmax(logits_TV, -1)
+            pattern_TV = torch.softmax(logits_TV, -1, out=logits_TV)
             # The largest logit's share is at least 1/V: its logarithm is safe where the label's may not be.
-            total_T = largest_T - pattern_TV.gather(1, guess_T.unsqueeze(1)).squeeze(1).log()
+            total_T = largest_T - pattern_TV.amax(-1).log()
             loss += (total_T - (1 - smoothing) * true_T - smoothing * mean_T).sum(dtype=torch.float64)
             if wants_gradient:
                 gradients = to_hidden_TD[here], to_weight_VD, to_bias_V
@@ -88,6 +89,13 @@ class _VocabularyCrossEntropy(Function):
         hidden_TD, weight_VD, bias_V = ctx.saved_tensors
         scale: Tensor = outside[0]
         return hidden_TD * scale, weight_VD * scale, bias_V * scale if ctx.has_bias else None, None, None, None
+
+
+def _logits(hidden_TD: Tensor, weight_VD: Tensor, bias_V: Tensor | None, *, out: Tensor) -> Tensor:
+    """Logits in memory that is there already: new memory of this size costs more than what is done in it."""
+    if bias_V is None:
+        return torch.mm(hidden_TD, weight_VD.T, out=out)
+    return torch.addmm(bias_V, hidden_TD, weight_VD.T, out=out)
 
 
 def _add_gradients(
@@ -130,6 +138,15 @@ def in_batch_contrast(
     return (there + back) / 2, n_found
 
 
-def distillation(vectors_BD: Float[Tensor, "B D"], teacher_BD: Float[Tensor, "B D"]) -> Float[Tensor, ""]:
-    """How far vectors point from those of a teacher: the sum of 1 - cosine."""
-    return (1 - functional.cosine_similarity(vectors_BD, teacher_BD, dim=-1)).sum()
+def distillation(vectors_BD: Float[Tensor, "B D"], teacher: Tensor) -> Float[Tensor, ""]:
+    """How far vectors are from those of a teacher, which may be wider.
+
+        same width      sum 1 - cos(vector, teacher's)
+        other widths    sum over texts of the mean, over the batch, of (cos(i, j) - the teacher's cos(i, j))²
+
+    Where vectors cannot be compared, their likenesses to one another can (Park et al. 2019).
+    """
+    if vectors_BD.shape == teacher.shape:
+        return (1 - functional.cosine_similarity(vectors_BD, teacher, dim=-1)).sum()
+    ours, theirs = (functional.normalize(each, dim=-1) for each in (vectors_BD, teacher))
+    return (ours @ ours.T - theirs @ theirs.T).square().mean(-1).sum()

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from clearhead.errors import TrainingError
 from clearhead.models import Network
+from clearhead.training.dropout import set_dropout
 from clearhead.training.flops import cost_of
 from clearhead.training.objective import Batch, Objective, to_device
 from clearhead.training.optimiser import clip, make_optimiser, set_rate
@@ -60,6 +61,7 @@ class Stepper:
         self.objective = objective
         self.settings = settings
         self.world = world
+        set_dropout(network, settings.dropout)
         self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._cost = cost_of(network)
         self._device = next(network.parameters()).device
@@ -91,7 +93,7 @@ class Stepper:
 
         # 3. A step along it, unless it leads nowhere.
         gradient_norm = clip(self.network.parameters(), longest=self.settings.optimiser.clip_norm)
-        _check(number, loss_sum / total, gradient_norm, self.settings.lr)
+        _check(number, self.world.sum(loss_sum) / total, gradient_norm, self.settings.lr)
         lr = self.settings.lr * rate_at(number, schedule=self.settings.schedule, n_steps=n_steps)
         set_rate(self.optimiser, lr)
         self.optimiser.step()

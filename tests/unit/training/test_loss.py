@@ -71,6 +71,16 @@ def test_contrast_is_the_cross_entropy_of_both_ways() -> None:
     assert int(n_found) == int((similarity.argmax(-1) == labels).sum())
 
 
+def test_distillation_from_a_wider_teacher_compares_likenesses() -> None:
+    teacher = torch.tensor([[1.0, 0.0, 0.0], [0.0, 5.0, 0.0], [0.0, 0.0, 1.0]])
+    alike = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    # The second and the third point the same way: two cells of nine are off by one, and rows are means of three.
+    assert float(distillation(alike, teacher)) == pytest.approx(2 / 3)
+    angle = torch.tensor(0.7)
+    turned = torch.stack([torch.stack([angle.cos(), angle.sin()]), torch.stack([-angle.sin(), angle.cos()])])
+    assert float(distillation(3 * turned, teacher[:2])) == pytest.approx(0.0, abs=1e-6)
+
+
 def test_distillation_is_nothing_where_vectors_point_alike() -> None:
     teacher = torch.tensor([[3.0, 4.0], [1.0, 0.0]])
     assert float(distillation(teacher * 2, teacher)) == pytest.approx(0.0, abs=1e-6)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from clearhead.cli.lines import INTERRUPTED
 from clearhead.cli.options import MOST_THREADS
 from clearhead.cli.sources import sources
 
@@ -21,8 +22,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _EPILOG = (
     "FILE may say more: train.en+train.de (aligned lines), pairs.tsv@to=fr (the language written, where one model "
-    "writes several), pairs.tsv@weight=2, sts.tsv@columns=5;6;4. Any setting of config.yaml can be given as "
-    "--train.lr 3e-4 or --model.n_layers 6."
+    "writes several), pairs.tsv@weight=2, sts.tsv@columns=5:6:4, book.txt@document (one long text, not a text a line). "
+    "Any setting of config.yaml can be given as --train.lr 3e-4 or --model.n_layers 6."
 )
 _OVERRIDE = re.compile(r"--((?:data|tokenizer|model|train|evaluation|teacher)(?:\.[\w.]+)?)(?:=(.*))?", re.DOTALL)
 
@@ -36,15 +37,17 @@ def train(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Text, .tsv, .csv, .jsonl; .gz works.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder, and the model's.")],
     task: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--task", metavar="TASK", help="translate, language-model, masked-language-model, classify or similarity."
         ),
-    ] = "translate",
+    ] = None,
     validation: Annotated[
         list[str] | None, typer.Option("--validation", metavar="FILE", help="Measure by these, not by a held-out part.")
     ] = None,
-    preset: Annotated[str, typer.Option("--preset", metavar="SIZE", help="The size: tiny, small or base.")] = "small",
+    preset: Annotated[
+        str | None, typer.Option("--preset", metavar="SIZE", help="The size: tiny, small or base; small by default.")
+    ] = None,
     time_budget: Annotated[
         str | None, typer.Option("--time-budget", metavar="TIME", help="How long it may take: 60m, 1h30m.")
     ] = None,
@@ -62,9 +65,8 @@ def train(
     import torch
 
     from clearhead.data import Task
-    from clearhead.training import LiveProgress, make_job, read_yaml
+    from clearhead.training import make_job, read_yaml
     from clearhead.training.report import write_report
-    from clearhead.training.train import train as run_job
 
     if threads is not None:
         torch.set_num_threads(threads)
@@ -73,16 +75,9 @@ def train(
         overrides.append(f"train.time_budget={time_budget if not time_budget.isdigit() else time_budget + 's'}")
     if start is not None:
         overrides.append(f"model.start={start}")
-    known = _choice(task, [each.value for each in Task], "--task")
-    job = make_job(Task(known), preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
-    progress = LiveProgress()
-    finished = run_job(
-        job,
-        sources=sources(files, job.task),
-        validation=sources(validation or [], job.task),
-        folder=out,
-        progress=progress,
-    )
+    known = None if task is None else Task(_choice(task, [each.value for each in Task], "--task"))
+    job = make_job(known, preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
+    finished = _trained(job, files, validation or [], out)
     typer.echo(str(finished.outcome))
     if finished.outcome.interrupted_by is not None:
         raise typer.Exit(finished.outcome.exit_code)
@@ -92,6 +87,23 @@ def train(
     typer.echo(f"wrote {report}")
     if finished.folder is not None:
         typer.echo(f"wrote {finished.folder}: try {_example(job.task, finished.folder)}")
+
+
+def _trained(job: Any, files: list[str], validation: list[str], out: Path) -> Any:
+    from clearhead.training import LiveProgress
+    from clearhead.training.train import train as run_job
+
+    try:
+        return run_job(
+            job,
+            sources=sources(files, job.task),
+            validation=sources(validation, job.task),
+            folder=out,
+            progress=LiveProgress(),
+        )
+    except KeyboardInterrupt:
+        typer.echo("\nclearhead: stopped at once; the same command goes on from what is saved", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _example(task: Any, folder: Path) -> str:

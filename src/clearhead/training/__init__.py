@@ -2,7 +2,7 @@
 
 Takes: a network, an objective, a feed of batches, settings, a run's folder.
 Gives: the network with its best weights; a folder of checkpoints and a log that the next process can go on with.
-Uses:  data, models, nn, config, weights, text, probe, errors; torch, yaml.
+Uses:  tasks, engine, decoding, weights, data, figures, models, nn, text, config, probe, errors; torch, yaml.
 Never: a pickle; a checkpoint that is half written; a random number that depends on what happened before its step.
 
     open_run ── Trainer ── Stepper ── objective ── loss

@@ -145,10 +145,11 @@ class Checkpoints:
                 shutil.rmtree(aside, ignore_errors=True)
                 self.path(step).rename(aside)
                 self._say(f"the checkpoint of step {step} is damaged ({error.got}); it is now {aside.name}")
-        if steps:
+        damaged = list(self.folder.glob("damaged-step-*"))
+        if damaged:
             raise TrainingError(
                 "every checkpoint of the run is damaged",
-                got=f"{len(steps)} in {self.folder}",
+                got=f"{len(damaged)} in {self.folder}",
                 advice="another folder for a new run, or a copy of this one from before",
             )
         return None

@@ -10,21 +10,26 @@ LEAST_MEASURED = 8
 _FIRST_IGNORED = 2
 _MEASURED_SHARE = 0.03
 _SAFETY = 0.97
+_ENDING = 2.5
+"""Evaluations and checkpoints that the end of a run takes the time of: the last, and quality by length."""
 _MOST_EVALUATIONS = 20
 _EVALUATION_SHARE = 0.1
 
 
 class Clock:
-    """Counts the seconds of a run.
+    """Counts the seconds of a run, from when its process took it up.
 
     Args:
-        elapsed: What earlier processes of the run took.
         now: Where the time comes from.
     """
 
-    def __init__(self, *, elapsed: float = 0.0, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._start = now() - elapsed
+        self._start = now()
+
+    def add(self, seconds: float) -> None:
+        """Counts what earlier processes of the run took."""
+        self._start -= seconds
 
     @property
     def elapsed(self) -> float:
@@ -67,6 +72,11 @@ def mean_step(seconds: list[float]) -> float:
     return sum(later) / len(later)
 
 
+def reserve_for(*, evaluation: float, saving: float) -> float:
+    """Seconds that the end of a run takes."""
+    return _ENDING * (evaluation + saving)
+
+
 def plan_steps(*, done: int, left: float, pace: Pace, save_every: float, evaluate_every: int | None) -> Plan:
     """The steps that fit into the seconds that are left.
 
@@ -78,7 +88,7 @@ def plan_steps(*, done: int, left: float, pace: Pace, save_every: float, evaluat
         evaluate_every: Steps between evaluations; None to evaluate as often as a tenth of the time allows.
     """
     stop = pace.evaluation + pace.saving
-    reserve = 1.5 * stop
+    reserve = reserve_for(evaluation=pace.evaluation, saving=pace.saving)
     usable = max(0.0, (left - reserve) * _SAFETY)
     step = pace.step * (1 + pace.saving / save_every)
     if evaluate_every is not None:

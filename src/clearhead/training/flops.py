@@ -42,6 +42,8 @@ class Cost:
 
     def flops(self, *, n_source: int, n_target: int, n_rows: int) -> float:
         """The operations of a training step on so many real tokens in so many rows."""
+        if not n_rows:  # a process may have nothing to do at the last step of an epoch
+            return 0.0
         source_length, target_length = n_source / n_rows, n_target / n_rows
         matrices = 6.0 * (self.source_numbers * n_source + self.target_numbers * n_target)
         own = self.source_attention * n_source * source_length + self.target_attention * n_target * target_length / 2

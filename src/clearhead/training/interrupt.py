@@ -2,6 +2,8 @@
 
 import signal
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -11,12 +13,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Interrupt:
     """Notes a request to stop, while its block runs.
 
+    Args:
+        say: Told that it was heard.
+
     Attributes:
         signal: The number of the signal that asked; None while none did.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, say: Callable[[str], None] = lambda _: None) -> None:
         self.signal: int | None = None
+        self._say = say
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupt":
@@ -33,3 +39,5 @@ class Interrupt:
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number
+        with suppress(RuntimeError):  # a signal may come while something else is being said
+            self._say("stopping after this step, which will be saved; once more stops at once")

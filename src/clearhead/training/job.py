@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from clearhead.config import SIZES, from_dict, to_dict
-from clearhead.config.checks import require_size, require_types
+from clearhead.config.checks import require_size, require_types, short
 from clearhead.config.record import RECORD
 from clearhead.data import CleaningRules, Split, Task
 from clearhead.errors import ConfigError, nearest
@@ -15,6 +15,7 @@ from clearhead.training.settings import TrainSettings
 from clearhead.training.settings_file import override, parse_duration
 
 _DEFAULT_SECONDS = 1800.0
+_DEFAULT_SIZE = "small"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,28 +147,64 @@ class Job:
 
 
 def make_job(
-    task: Task, *, preset: str = "small", given: Mapping[str, Any] | None = None, overrides: Iterable[str] = ()
+    task: Task | None = None,
+    *,
+    preset: str | None = None,
+    given: Mapping[str, Any] | None = None,
+    overrides: Iterable[str] = (),
 ) -> Job:
-    """A job from the presets of its task, a configuration file's content, and overrides; each goes before the last.
+    """A job from the presets of its task, a configuration file's content, and what was asked for beside it.
+
+    What is asked for goes before the file, and the file before the presets.
 
     Args:
-        task: What the model learns.
-        preset: The size.
+        task: What the model learns; by default what the file says, or to translate.
+        preset: The size; by default what the file says, or small.
         given: Plain data as `config.yaml` has it; keys that are missing keep their presets.
         overrides: `dotted.key=value`, as in `train.lr=3e-4`.
 
     Raises:
         ConfigError: An unknown key, or a value that is not allowed.
     """
-    changes = override(given or {}, overrides)
-    model = changes.get("model")
-    if isinstance(model, dict):
-        preset = str(model.get("preset", preset))  # pyright: ignore[reportUnknownArgumentType,reportUnknownMemberType]
-    fine_tune = isinstance(model, dict) and bool(model.get("start"))  # pyright: ignore[reportUnknownMemberType,reportUnknownArgumentType]
-    size = preset if preset in ("tiny", "small", "base") else "base"
-    train = train_preset(size, task=task, time_budget=_DEFAULT_SECONDS, fine_tune=fine_tune)
-    usual = to_dict(Job(task=task, model=ModelSettings(preset=preset), train=train))
+    overrides = list(overrides)
+    if preset is not None:
+        overrides.append(f"model.preset={preset}")
+    changes = override(_without_rivals(given or {}, overrides), overrides)
+    model: dict[str, Any] = changes["model"] if isinstance(changes.get("model"), dict) else {}
+    known = _task_of(changes) if task is None else task
+    changes["task"] = str(known)
+    size = str(model.get("preset", _DEFAULT_SIZE))
+    train = train_preset(
+        size if size in ("tiny", "small", "base") else "base",
+        task=known,
+        time_budget=_DEFAULT_SECONDS,
+        fine_tune=bool(model.get("start")),
+        recurrent=str(model.get("architecture")).startswith("recurrent"),
+    )
+    usual = to_dict(Job(task=known, train=train))
     return from_dict(Job, _merged(usual, _definite(changes)))
+
+
+def _task_of(changes: Mapping[str, Any]) -> Task:
+    named = changes.get("task", Task.TRANSLATE)
+    try:
+        return Task(named)
+    except ValueError:
+        known = [str(each) for each in Task]
+        advice = nearest(str(named), known)
+        raise ConfigError("an unknown task", got=short(named), expected=", ".join(known), advice=advice) from None
+
+
+def _without_rivals(given: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """A file's content without the length of the run, where the overrides give it in the other way."""
+    train = given.get("train")
+    if not isinstance(train, dict):
+        return dict(given)
+    asked = {text.partition("=")[0] for text in overrides}
+    rivals = {"steps": "time_budget", "time_budget": "steps"}
+    dropped = {rival for name, rival in rivals.items() if f"train.{name}" in asked}
+    kept = {key: value for key, value in cast("dict[str, Any]", train).items() if key not in dropped}
+    return {**given, "train": kept}
 
 
 def _definite(changes: dict[str, Any]) -> dict[str, Any]:

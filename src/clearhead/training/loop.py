@@ -7,8 +7,7 @@ from clearhead.data import Cursor
 from clearhead.models import Network
 from clearhead.training.average import MovingAverage
 from clearhead.training.checkpoint import Checkpoints, Snapshot
-from clearhead.training.clock import Clock, Pace, default_evaluate_every, is_measured, mean_step, plan_steps
-from clearhead.training.dropout import set_dropout
+from clearhead.training.clock import Pace, default_evaluate_every, is_measured, mean_step, plan_steps, reserve_for
 from clearhead.training.evaluate import Evaluate
 from clearhead.training.feed import Feed
 from clearhead.training.flops import matmul_peak
@@ -24,6 +23,8 @@ from clearhead.training.settings import AverageKind, TrainSettings
 from clearhead.training.state import Status, Tally, TrainState
 from clearhead.training.step import Stepper, StepResult, all_finite, diverged
 from clearhead.training.world import World
+
+_FIRST_IS_SMALLER = 3
 
 
 class Trainer:
@@ -61,13 +62,13 @@ class Trainer:
         self.checkpoints = Checkpoints(folder=run.checkpoints, say=self.progress.say)
         self.log = MetricsLog(path=run.metrics)
         self._feed = feed
-        set_dropout(network, settings.dropout)
         self._stepper = Stepper(network=network, objective=objective, settings=settings, world=self.world)
         is_moving = settings.average.kind is AverageKind.EMA
         self._average = MovingAverage(network=network, decay=settings.average.decay) if is_moving else None
         self._judge = Judge(network=network, evaluate=evaluate, settings=settings, progress=self.progress)
-        self._clock = Clock()
+        self._clock = run.clock
         self._saved: int | None = None
+        self._saving = 0.0
         self._save_at = 0.0
         self._rate = 0.0
         self._seconds: list[float] = []
@@ -78,7 +79,7 @@ class Trainer:
         Raises:
             TrainingError: The training diverged, or the disk would not take a checkpoint.
         """
-        with threads(self.folder.n_threads), Interrupt() as interrupt:
+        with threads(self.folder.n_threads), Interrupt(say=self.progress.say) as interrupt:
             try:
                 self._restore()
                 stream = self._feed.follow(Cursor(epoch=self.state.epoch, batch=self.state.batch))
@@ -100,7 +101,6 @@ class Trainer:
                 every = default_evaluate_every(n_steps)
             self.state = TrainState(n_steps=n_steps, evaluate_every=every)
             self.log.cut(0)
-            self._clock = Clock()
             self._save()
             return
         self.state = snapshot.state
@@ -109,8 +109,8 @@ class Trainer:
         if self._average is not None:
             self._average.set_tensors(snapshot.average)
         self.log.cut(self.state.step)
-        self._clock = Clock(elapsed=self.state.elapsed)
-        self._saved, self._save_at = self.state.step, self.state.elapsed + self.settings.save_every
+        self._clock.add(self.state.elapsed)
+        self._saved, self._save_at = self.state.step, self._clock.elapsed + self.settings.save_every
         if self.state.step and self.state.status is Status.RUNNING:
             self.progress.say(f"going on from step {self.state.step}")
 
@@ -121,17 +121,22 @@ class Trainer:
         self._seconds.append(self._clock.elapsed - start)
         self.state.tally.seconds += self._seconds[-1]
         self._report()
-        if self.state.n_steps is None:
-            self._measure()
+        if self.state.n_steps is None and self._plan():
             return
         out_of_time = self._is_out_of_time()
-        is_last = self.state.step >= self.state.n_steps or out_of_time
-        if is_last or self.state.step % (self.state.evaluate_every or self.state.n_steps) == 0:
+        if out_of_time or self._is_due():
             self._evaluate()
             self.state.status = self._verdict(out_of_time=out_of_time)
             self._save()
         elif self._clock.elapsed >= self._save_at:
             self._save()
+
+    def _is_due(self) -> bool:
+        """Whether an evaluation is due; none is while the steps are not fixed yet."""
+        state = self.state
+        if state.n_steps is None:
+            return False
+        return state.step >= state.n_steps or state.step % (state.evaluate_every or state.n_steps) == 0
 
     def _step(self, stream: Iterator[tuple[Cursor, Batch]]) -> None:
         state = self.state
@@ -182,20 +187,16 @@ class Trainer:
         per_step = self._clock.elapsed / self.state.step
         return (self.state.n_steps - self.state.step) * per_step + self.state.reserve
 
-    def _measure(self) -> None:
-        """Once the pace is known, fixes how many steps fit into the time.
+    def _plan(self) -> bool:
+        """Once the pace is known, fixes how many steps fit into the time, and saves that; whether it did.
 
-        The next checkpoint holds the plan; what happened since the one before would be measured anew.
+        What happened before that checkpoint would be measured anew.
         """
         budget = self.settings.time_budget
         assert budget is not None
-        if not is_measured(self._seconds, budget=budget):
-            return
-        times = [self._clock.elapsed]
-        for work in (self._save, self._evaluate):
-            work()
-            times.append(self._clock.elapsed)
-        pace = Pace(step=mean_step(self._seconds), saving=times[1] - times[0], evaluation=times[2] - times[1])
+        if not is_measured(self._seconds, budget=budget) or self._is_out_of_time():
+            return False
+        pace = Pace(step=mean_step(self._seconds), evaluation=self._evaluate(), saving=self._saving)
         plan = plan_steps(
             done=self.state.step,
             left=budget - self._clock.elapsed,
@@ -205,25 +206,30 @@ class Trainer:
         )
         self.state.n_steps, self.state.evaluate_every = plan.n_steps, plan.evaluate_every
         self.state.reserve = plan.reserve
-        self._save_at = 0.0  # the next checkpoint holds the plan
+        self._save()
         self.progress.say(f"{plan.n_steps} steps fit into the time, at {pace.step:.3g} s a step")
+        return True
 
     def _is_out_of_time(self) -> bool:
         budget = self.settings.time_budget
         return budget is not None and self._clock.elapsed + self.state.reserve >= budget
 
-    def _evaluate(self) -> None:
-        """Evaluates the weights that would be kept, and notes whether they are the best so far."""
+    def _evaluate(self) -> float:
+        """Evaluates the weights that would be kept, notes whether they are the best so far; gives its seconds."""
+        start = self._clock.elapsed
         weights = None if self._average is None else self._average.tensors
         line = self._judge.evaluate(self.state, weights)
         if line and self.world.is_first:
             self.log.append(line)
+        taken = self._clock.elapsed - start
+        # A model that has learned to write takes longer than one that stops at once.
+        self.state.reserve = max(self.state.reserve, reserve_for(evaluation=taken, saving=self._saving))
+        return taken
 
     def _verdict(self, *, out_of_time: bool) -> Status:
-        assert self.state.n_steps is not None
         if self._judge.has_reached(self.state):
             return Status.REACHED
-        if self.state.step >= self.state.n_steps:
+        if self.state.n_steps is not None and self.state.step >= self.state.n_steps:
             return Status.COMPLETED
         if out_of_time:
             return Status.OUT_OF_TIME
@@ -236,7 +242,7 @@ class Trainer:
             return
         if not all_finite(list(self.network.parameters())):
             raise diverged(self.state.step, "weights that are not finite", self.settings.lr)
-        self.state.elapsed = self._clock.elapsed
+        self.state.elapsed = start = self._clock.elapsed
         self.log.sync()
         self.checkpoints.save(
             Snapshot(
@@ -247,6 +253,8 @@ class Trainer:
             )
         )
         self._saved = self.state.step
+        # The first holds no memory of the optimiser's yet, which is up to twice the weights.
+        self._saving = (self._clock.elapsed - start) * (1 if self.state.step else _FIRST_IS_SMALLER)
         self._save_at = self._clock.elapsed + self.settings.save_every
         self.checkpoints.prune(keep_last=self.settings.keep_last, keep=self._judge.needed(self.state))
 

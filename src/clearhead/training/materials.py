@@ -18,14 +18,19 @@ from clearhead.data import (
     prepare,
     shortfall,
 )
+from clearhead.data.encode import Prefix
 from clearhead.data.prepared import FILE_NAME
+from clearhead.tasks.language_pairs import instruction
 from clearhead.tasks.loaded import Loaded
-from clearhead.text import Tokenizer, has_tokenizer, load_tokenizer
+from clearhead.text import Tokenizer, load_tokenizer
 from clearhead.training.feed import Feed, RecordFeed, WindowFeed
 from clearhead.training.job import Job
+from clearhead.training.networks import most_positions
 from clearhead.training.world import World
 
 _EVALUATION_TOKENS = 8192
+_SAY_EVERY = 100_000
+"""So many examples are encoded before the user hears of it again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +63,12 @@ def make_materials(
     world: World,
 ) -> Materials:
     """Prepares the data of a job in a folder, or finds it there."""
-    recipe = Recipe(task=job.task, max_length=job.data.max_length, rules=job.data.rules, split=job.data.split)
+    longest = min(job.data.max_length, most_positions(job, start))
+    recipe = Recipe(task=job.task, max_length=longest, rules=job.data.rules, split=job.data.split)
     if not (folder / FILE_NAME).is_file():
         _prepare(job, recipe, sources=sources, validation=validation, folder=folder, start=start, say=say)
     prepared = open_prepared(folder)
-    tokenizer = load_tokenizer(folder) if has_tokenizer(folder) else _own(start)
+    tokenizer = load_tokenizer(folder)
     train, padding = _feed(job, prepared, tokenizer, world)
     return Materials(
         tokenizer=tokenizer,
@@ -98,9 +104,9 @@ def _prepare(
         fewer = shortfall(tokenizer, settings.vocab_size)
         if fewer:
             say(fewer)
-        tokenizer.save(folder)
     else:
         tokenizer = start.tokenizer
+    tokenizer.save(folder)  # a start model's too: its folder may change or vanish before the run ends
     say("reading and encoding the data")
     prepare(
         sources,
@@ -109,7 +115,28 @@ def _prepare(
         recipe=recipe,
         validation=validation,
         teacher=_teacher(job),
+        prefix=_prefix(job, start),
+        progress=_progress(say),
     )
+
+
+def _progress(say: Callable[[str], None]) -> Callable[[int], None]:
+    said = 0
+
+    def tell(n_records: int) -> None:
+        nonlocal said
+        if n_records - said >= _SAY_EVERY:
+            said = n_records
+            say(f"{n_records:,} examples encoded")
+
+    return tell
+
+
+def _prefix(job: Job, start: Loaded | None) -> Prefix | None:
+    """What tells the start model its target language, where those are words and not a tag."""
+    if job.task is not Task.TRANSLATE or start is None or start.checkpoint.family != "t5" or start.tags:
+        return None
+    return lambda tag: instruction(start, to=tag, source=None).prefix
 
 
 def _teacher(job: Job) -> Callable[[Sequence[str]], Any] | None:
@@ -126,11 +153,6 @@ def _teacher(job: Job) -> Callable[[Sequence[str]], Any] | None:
     return vectors
 
 
-def _own(start: Loaded | None) -> Tokenizer:
-    assert start is not None, "a run of its own has its tokenizer beside its data"
-    return start.tokenizer
-
-
 def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> tuple[Feed, float]:
     batch = job.train.batch
     if job.task is Task.LANGUAGE_MODEL:
@@ -140,6 +162,7 @@ def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> t
             length=batch.window,
             n_rows=n_rows,
             seed=job.train.seed,
+            weights=prepared.weights,
             rank=world.rank,
             n_ranks=world.n_ranks,
         )
@@ -148,7 +171,7 @@ def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> t
         store=prepared.train,
         max_tokens=batch.max_tokens,
         seed=job.train.seed,
-        weights=None if all(weight == 1.0 for weight in prepared.weights) else prepared.weights,
+        weights=prepared.weights,
         rank=world.rank,
         n_ranks=world.n_ranks,
     )
@@ -157,7 +180,8 @@ def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> t
 
 def _measured(job: Job, prepared: Prepared, tokenizer: Tokenizer) -> Feed:
     if job.task is Task.LANGUAGE_MODEL:
-        length = job.train.batch.window
+        # What a small text holds out may be shorter than a window; then it is one window.
+        length = max(1, min(job.train.batch.window, prepared.validation.n_tokens - 1))
         n_rows = max(1, _EVALUATION_TOKENS // length)
         return WindowFeed(windows=Windows(store=prepared.validation, length=length, n_rows=n_rows, seed=0))
     batches = Batches(store=prepared.validation, max_tokens=_EVALUATION_TOKENS, seed=0)

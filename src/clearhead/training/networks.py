@@ -10,6 +10,7 @@ from clearhead.config import (
     SIZES,
     Activation,
     Cell,
+    Family,
     HeadConfig,
     HeadKind,
     ModelConfig,
@@ -47,12 +48,48 @@ def make_network(job: Job, *, tokenizer: Tokenizer, labels: tuple[str, ...], sta
         TrainingError: A model to start with that cannot learn the task.
     """
     if start is not None:
+        require_fit(job, start)
         network = _started(job, start, labels)
     else:
         network = build(_config(job, tokenizer, labels), seed=job.train.seed)
-    if job.task is Task.TRANSLATE:
+    if job.task is Task.TRANSLATE and (start is None or start.checkpoint.family == _PUBLISHED[Task.TRANSLATE]):
         _keep_padding_zero(network, tokenizer)
     return network
+
+
+def require_fit(job: Job, start: Loaded) -> None:
+    """Refuses a model to start with that cannot learn the task.
+
+    Raises:
+        TrainingError: It cannot, and what could.
+    """
+    network = start.checkpoint.model
+    wanted = {Task.TRANSLATE: Family.ENCODER_DECODER, Task.LANGUAGE_MODEL: Family.DECODER_ONLY}.get(
+        job.task, Family.ENCODER_ONLY
+    )
+    if network.config.family is not wanted:
+        raise TrainingError(
+            f"a model that cannot be trained to {job.task}",
+            got=f"{start.name}: {network.config.family}",
+            expected=f"an {wanted} model" if wanted is not Family.DECODER_ONLY else f"a {wanted} model",
+        )
+    positions = network.config.output_stack.position.max_length
+    if job.task is Task.LANGUAGE_MODEL and positions is not None and job.train.batch.window > positions:
+        raise ConfigError(
+            "windows that are longer than the model's context",
+            got=f"train.batch.window={job.train.batch.window}",
+            expected=f"at most {positions}",
+        )
+
+
+def most_positions(job: Job, start: Loaded | None) -> int:
+    """How many tokens a text may have for every stack to have a place for them."""
+    if start is None:
+        return _size(job).max_length
+    config = start.config
+    stacks = [stack for stack in (config.encoder, config.decoder) if stack is not None]
+    known = [stack.position.max_length for stack in stacks if stack.position.max_length is not None]
+    return min(known, default=job.data.max_length)
 
 
 def _started(job: Job, start: Loaded, labels: tuple[str, ...]) -> Network[Any]:
@@ -60,23 +97,11 @@ def _started(job: Job, start: Loaded, labels: tuple[str, ...]) -> Network[Any]:
     head = _head(job.task, labels, bent_by=_POOLER.get(start.checkpoint.family, Activation.TANH))
     if isinstance(network, EncoderOnly) and head is not None and head != network.config.head:
         return with_head(network, head, seed=job.train.seed)
-    fits = {
-        Task.TRANSLATE: isinstance(network, EncoderDecoder),
-        Task.LANGUAGE_MODEL: "complete" in start.verbs,
-    }.get(job.task, isinstance(network, EncoderOnly))
-    if not fits:
-        raise TrainingError(
-            f"a model that cannot be trained to {job.task}",
-            got=f"{start.name}: {network.config.family}",
-            expected={Task.TRANSLATE: "an encoder-decoder", Task.LANGUAGE_MODEL: "a decoder"}.get(
-                job.task, "an encoder"
-            ),
-        )
     return network
 
 
 def _config(job: Job, tokenizer: Tokenizer, labels: tuple[str, ...]) -> ModelConfig | RecurrentConfig:
-    size = _size(job.model)
+    size = _size(job)
     name = job.model.architecture or _PUBLISHED.get(job.task, "bert")
     special = tokenizer.special
     if name in _RECURRENT:
@@ -116,10 +141,13 @@ def _translator(config: ModelConfig, model: ModelSettings, tokenizer: Tokenizer)
     return replace(config, decoder=decoder, share_embeddings=True)
 
 
-def _size(model: ModelSettings) -> Size:
+def _size(job: Job) -> Size:
     names = ("n_layers", "width", "n_heads", "feedforward_width", "max_length")
-    own = {name: value for name in names if (value := getattr(model, name)) is not None}
-    return replace(SIZES[model.preset], **own)
+    own = {name: value for name in names if (value := getattr(job.model, name)) is not None}
+    if job.task is Task.LANGUAGE_MODEL:
+        # Positions beyond the windows that it reads would never be learned.
+        own.setdefault("max_length", job.train.batch.window)
+    return replace(SIZES[job.model.preset], **own)
 
 
 def _head(task: Task, labels: tuple[str, ...], *, bent_by: Activation = Activation.TANH) -> HeadConfig | None:

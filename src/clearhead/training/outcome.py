@@ -46,6 +46,7 @@ class Outcome:
             case Status.REACHED:
                 return f"as good as was asked for, after {self.step} steps and {spell_seconds(self.elapsed)}"
             case Status.STOPPED_EARLY:
-                return f"stopped early at step {self.step}: no better evaluation since step {self.best_step}"
+                since = "for a while" if self.best_step is None else f"since step {self.best_step}"
+                return f"stopped early at step {self.step}: no better evaluation {since}"
             case Status.OUT_OF_TIME:
                 return f"the time was over at step {self.step}: the machine was slower than when it was measured"

@@ -10,6 +10,7 @@ from clearhead.training.settings import (
     AverageKind,
     AverageSettings,
     DropoutSettings,
+    OptimiserKind,
     OptimiserSettings,
     ScheduleKind,
     ScheduleSettings,
@@ -17,6 +18,9 @@ from clearhead.training.settings import (
 )
 
 _RATES = {"tiny": 3e-3, "small": 1.5e-3, "base": 7e-4}
+_MUON_RATES = {"tiny": 6e-3, "small": 4e-3, "base": 2e-3}
+_LONG = (Task.TRANSLATE, Task.LANGUAGE_MODEL, Task.MASKED_LANGUAGE_MODEL)
+"""Tasks that a model is trained for from nothing, where Muon pays (docs/experiments/training.md)."""
 _COSINE = ScheduleSettings(kind=ScheduleKind.COSINE, warmup_steps=100, floor=0.1)
 _MOVING = AverageSettings(kind=AverageKind.EMA)
 _FINE_TUNED = OptimiserSettings(beta2=0.999, epsilon=1e-8)
@@ -48,7 +52,13 @@ _TASKS: dict[Task, dict[str, Any]] = {
 
 
 def train_preset(
-    name: str, *, task: Task, steps: int | None = None, time_budget: float | None = None, fine_tune: bool = False
+    name: str,
+    *,
+    task: Task,
+    steps: int | None = None,
+    time_budget: float | None = None,
+    fine_tune: bool = False,
+    recurrent: bool = False,
 ) -> TrainSettings:
     """Settings to start from.
 
@@ -58,6 +68,7 @@ def train_preset(
         steps: Steps of the run; or
         time_budget: its seconds.
         fine_tune: Whether the weights are trained already, and should move little.
+        recurrent: Whether it is a recurrent network, which has no matrices that Muon moves.
 
     Raises:
         ConfigError: No preset of that name.
@@ -66,4 +77,9 @@ def train_preset(
         raise ConfigError("an unknown preset", got=name, expected=", ".join(_RATES), advice=nearest(name, _RATES))
     assert _RATES.keys() <= SIZES.keys()
     settings = TrainSettings(lr=_RATES[name], steps=steps, time_budget=time_budget, **_TASKS[task])
-    return replace(settings, lr=settings.lr / 30) if fine_tune else settings
+    if fine_tune:
+        return replace(settings, lr=settings.lr / 30)
+    if task in _LONG and not recurrent:
+        muon = replace(settings.optimiser, kind=OptimiserKind.MUON, weight_decay=0.1)
+        return replace(settings, lr=_MUON_RATES[name], optimiser=muon)
+    return settings

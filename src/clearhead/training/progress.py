@@ -1,14 +1,11 @@
-"""What a run says while it runs: one live line on a terminal, a line now and then in a pipe."""
+"""What a run says while it runs: one live line on a terminal; in a pipe, evaluations and what matters alone."""
 
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOBase
 from typing import Any, TextIO, cast
-
-_PLAIN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +66,9 @@ class LiveProgress(Progress):
         stream: Where else.
     """
 
-    wants_peak = True
-
     def __init__(self, *, stream: TextIOBase | None = None) -> None:
         self._stream = stream or cast(TextIOBase, sys.stderr)
-        self._last = 0.0
+        self.wants_peak = self._stream.isatty()
         self._bar: Any = None
         self._task: Any = None
 
@@ -85,12 +80,9 @@ class LiveProgress(Progress):
             self._write(text)
 
     def update(self, report: StepReport) -> None:
-        """The live line anew, or a line if the last is a while ago."""
+        """The live line anew, on a terminal."""
         if self._stream.isatty():
             self._draw(report)
-        elif time.monotonic() - self._last >= _PLAIN_SECONDS:
-            self._last = time.monotonic()
-            self._write(str(report))
 
     def evaluated(self, step: int, metrics: Mapping[str, float], *, best: bool) -> None:
         """A line with the numbers of the evaluation."""

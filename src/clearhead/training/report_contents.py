@@ -21,8 +21,6 @@ from clearhead.weights.strict_json import read_object
 
 __all__ = ["EVALUATION", "Evaluation", "RunContents", "SampleLine", "integer", "mapping", "read_contents", "real"]
 
-"""What `clearhead evaluate` measured; a run is complete without it."""
-
 _MAX_BYTES = 16 * 2**20
 _MAX_SETTINGS_BYTES = 2**16
 _MAX_LINE_BYTES = 2**18

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from clearhead.data import CleaningReport
+from clearhead.data import CleaningReport, Task
 from clearhead.errors import ClearheadError
 from clearhead.training.report_charts import charts, named, spelled
 from clearhead.training.report_contents import RunContents, SampleLine, integer, mapping
@@ -43,7 +43,10 @@ def curves_and_table(contents: RunContents) -> Iterator[Markup]:
 
 
 def samples(contents: RunContents) -> Iterator[Markup]:
-    """What the model writes, and how that came about."""
+    """What the model writes, and how that came about; vectors cannot be shown."""
+    task = contents.summary.get("task") or mapping(contents.run.get("config")).get("task")
+    if task == Task.SIMILARITY:
+        return
     yield element("h2", "Samples")
     yield from fault(contents, SAMPLES)
     found = contents.samples

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +23,7 @@ import clearhead
 from clearhead.config.checks import short
 from clearhead.errors import TextError, TrainingError, WeightsError
 from clearhead.text.files import replacing
+from clearhead.training.clock import Clock
 from clearhead.training.safe_folder import sweep
 from clearhead.training.settings_file import write_yaml
 from clearhead.weights.strict_json import read_object
@@ -37,6 +38,7 @@ RUN = "run.json"
 METRICS = "metrics.jsonl"
 CHECKPOINTS = "checkpoints"
 LOCK = ".lock"
+_MODEL = ("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json")
 _MAX_RUN_BYTES = 16 * 2**20
 _MOST_SHOWN = 10
 
@@ -47,13 +49,13 @@ class RunFolder:
 
     Attributes:
         path: The folder.
-        is_new: Whether this process began the run.
         n_threads: Threads of the run; sums are added up in another order with another number.
+        clock: Counts its seconds, preparation included.
     """
 
     path: Path
-    is_new: bool
     n_threads: int
+    clock: Clock = field(default_factory=Clock)
 
     @property
     def metrics(self) -> Path:
@@ -73,6 +75,7 @@ def open_run(
     config: Mapping[str, Any],
     data: Mapping[str, Any],
     say: Callable[[str], None] = lambda _: None,
+    clock: Clock | None = None,
 ) -> Generator[RunFolder]:
     """A run's folder, new or gone on with, that no other process can open meanwhile.
 
@@ -81,6 +84,7 @@ def open_run(
         config: All settings that the run depends on, as plain data.
         data: What tells its data from other data: names, sizes, digests.
         say: Told what a user should know.
+        clock: What counts the seconds; by default one that starts now.
 
     Raises:
         TrainingError: The folder holds something else, a run with other settings or data, or a run that is
@@ -97,7 +101,7 @@ def open_run(
             raise TrainingError("the run's folder cannot be used", got=error.got, advice=error.advice) from None
         except OSError as error:
             raise TrainingError("the run's folder cannot be used", got=f"{path}: {error.strerror or error}") from None
-        yield run
+        yield run if clock is None else replace(run, clock=clock)
 
 
 def _take(lock: TextIOWrapper, path: Path) -> None:
@@ -119,6 +123,13 @@ def _begin(path: Path, wanted: Mapping[str, Any]) -> RunFolder:
             got=f"{path} has {' and '.join(foreign)} but no {RUN}",
             advice="another folder",
         )
+    model = [name for name in _MODEL if (path / name).exists()]
+    if model:
+        raise TrainingError(
+            "a folder that holds a model already, which a run would replace",
+            got=f"{path} has {' and '.join(model)}",
+            advice="another folder",
+        )
     n_threads = torch.get_num_threads()
     content = {
         "format": 1,
@@ -130,7 +141,7 @@ def _begin(path: Path, wanted: Mapping[str, Any]) -> RunFolder:
     write_yaml(path / CONFIG, wanted["config"])
     with replacing(path / RUN) as stream:  # the last: with it, the run has begun
         stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode("utf-8") + b"\n")
-    return RunFolder(path=path, is_new=True, n_threads=n_threads)
+    return RunFolder(path=path, n_threads=n_threads)
 
 
 def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -> RunFolder:
@@ -153,11 +164,14 @@ def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -
         raise TrainingError("a run file that is damaged", got=f"threads={short(n_threads)} in {path / RUN}")
     if n_threads > (os.cpu_count() or 1):
         say(f"begun with {n_threads} threads, more than this machine has: slower, but the same numbers")
-    return RunFolder(path=path, is_new=False, n_threads=n_threads)
+    return RunFolder(path=path, n_threads=n_threads)
 
 
 def differences(before: object, now: object, name: str) -> list[str]:
     """What differs between two pieces of plain data, each as `key: before -> now`."""
+    if isinstance(before, list) and isinstance(now, list):
+        before = {str(place): item for place, item in enumerate(cast("list[object]", before))}
+        now = {str(place): item for place, item in enumerate(cast("list[object]", now))}
     if isinstance(before, dict) and isinstance(now, dict):
         first, second = cast("dict[str, object]", before), cast("dict[str, object]", now)
         keys = [*first, *(key for key in second if key not in first)]

@@ -24,9 +24,7 @@ def rate_at(step: int, *, schedule: ScheduleSettings, n_steps: int | None) -> fl
     """
     assert step >= 1
     warmup = schedule.warmup_steps
-    if step < warmup:
-        return step / warmup
-    share = _after_warmup(step, schedule, n_steps)
+    share = step / warmup if step < warmup else _after_warmup(step, schedule, n_steps)
     return share if n_steps is None else share * _cooldown(step, schedule.cooldown, n_steps)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 from clearhead.config import to_dict
 from clearhead.data import Source, Task, fingerprint
 from clearhead.errors import TrainingError
-from clearhead.models import Network
+from clearhead.models import Network, Recurrent
 from clearhead.tasks.loaded import Loaded
+from clearhead.tasks.search_index import fingerprint as fingerprint_of
 from clearhead.text.files import replacing
+from clearhead.training.clock import Clock
 from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
 from clearhead.training.evaluate import LossEvaluation
 from clearhead.training.export import export
@@ -19,18 +21,22 @@ from clearhead.training.job import Job
 from clearhead.training.loop import Trainer
 from clearhead.training.materials import Materials, make_materials
 from clearhead.training.metrics import MetricsLog
-from clearhead.training.networks import make_network
+from clearhead.training.networks import make_network, require_fit
 from clearhead.training.objective import LanguageModelObjective, Objective, TranslateObjective
 from clearhead.training.outcome import Outcome
 from clearhead.training.progress import Progress
+from clearhead.training.read_samples import Sample
 from clearhead.training.run import RunFolder, open_run
 from clearhead.training.world import World
-from clearhead.training.written_evaluation import Sample, WrittenEvaluation
+from clearhead.training.written_evaluation import WrittenEvaluation
+from clearhead.weights import family_of
 
 DATA = "data"
 SAMPLES = "samples.jsonl"
 SUMMARY = "summary.json"
 EVALUATION = "evaluation.json"
+_SAID = 1
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +79,16 @@ def train(
         ClearheadError: Data that cannot be read, settings that do not fit, a run that was begun with others, a
             training that diverged.
     """
-    progress, world = progress or Progress(), world or World()
-    data = {"train": [fingerprint(each) for each in sources], "validation": [fingerprint(each) for each in validation]}
-    with open_run(folder, config=to_dict(job), data=data, say=progress.say) as run:
-        start = None if job.model.start is None else Loaded.open(job.model.start)
+    progress, world, clock = progress or Progress(), world or World(), Clock()
+    data: dict[str, Any] = {
+        "train": [fingerprint(each) for each in sources],
+        "validation": [fingerprint(each) for each in validation],
+    }
+    start = None if job.model.start is None else Loaded.open(job.model.start)
+    if start is not None:
+        require_fit(job, start)
+        data["start"] = fingerprint_of(start)
+    with open_run(folder, config=to_dict(job), data=data, say=progress.say, clock=clock) as run:
         materials = make_materials(
             job,
             sources=sources,
@@ -88,6 +100,8 @@ def train(
         )
         progress.say(_account(materials))
         network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
+        if start is None and not isinstance(network, Recurrent):
+            family_of(network.config)  # what no layout has a place for is told before the work, not after it
         progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
         evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world)
         outcome = trainer.run()
@@ -96,8 +110,8 @@ def train(
             rows = evaluate.by_length(network)
             if rows:
                 _keep_json(folder / EVALUATION, {"by_length": [asdict(row) for row in rows]})
-            written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
             _summarise(folder, job, outcome, network, materials)
+            written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
     return Finished(outcome=outcome, network=network, materials=materials, folder=written)
 
 
@@ -112,6 +126,8 @@ def _trainer(
         samples.cut(step - 1)
         for sample in found:
             samples.append({"step": step, **asdict(sample)})
+        for sample in found[:_SAID]:
+            progress.say(f"  {_shown(sample.source)} → {_shown(sample.output)}")
 
     loss = LossEvaluation(objective=_objective(job, materials, smoothing=0.0), batches=materials.validation.once)
     evaluate = WrittenEvaluation(
@@ -130,6 +146,12 @@ def _trainer(
         )
     )
     return evaluate, trainer[0]
+
+
+def _shown(text: str) -> str:
+    """A sample as it fits on a line of a terminal."""
+    line = "".join(letter if letter.isprintable() else " " for letter in text)
+    return line if len(line) <= _MOST_SHOWN else line[: _MOST_SHOWN - 1] + "…"
 
 
 def _objective(job: Job, materials: Materials, *, smoothing: float) -> Objective:
@@ -157,17 +179,23 @@ def _objective(job: Job, materials: Materials, *, smoothing: float) -> Objective
 
 
 def _score_range(materials: Materials) -> tuple[float, float]:
-    store = materials.prepared.train
-    if not store.has("score"):
+    """The lowest and the highest score of all, so that what is measured is on the scale that is learned."""
+    stores = (materials.prepared.train, materials.prepared.validation)
+    if not stores[0].has("score") or stores[0].has("teacher"):
         return (0.0, 1.0)
-    scores = store.values("score")
-    return float(scores.min()), float(scores.max())
+    scores = [store.values("score") for store in stores]
+    low, high = min(float(each.min()) for each in scores), max(float(each.max()) for each in scores)
+    if low == high:
+        raise TrainingError("scores that are all alike", got=low, expected="at least two different scores")
+    return low, high
 
 
 def _account(materials: Materials) -> str:
     prepared = materials.prepared
+    measured = prepared.validation_report
     lines = [
         str(prepared.report),
+        *([f"of the validation files: {measured.counts}"] if measured.read else []),
         f"{len(prepared.train):,} examples to learn from, {len(prepared.validation):,} to measure by",
         f"{materials.tokenizer.vocab_size:,} pieces; {materials.padding:.1%} of the batches is padding",
     ]

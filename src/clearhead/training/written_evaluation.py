@@ -1,33 +1,24 @@
-"""What a network writes, beside what it should have written: samples, BLEU and chrF, on the way."""
+"""What a network writes or says, beside what it should have: samples, BLEU and chrF, on the way."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from clearhead.data import Prepared, Task
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request
-from clearhead.models import DecoderOnly, EncoderDecoder, Network, Recurrent
+from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly, Network, Recurrent
 from clearhead.text import Tokenizer
 from clearhead.training.assessment.lengths import by_length, n_words
 from clearhead.training.assessment.results import LengthRow
 from clearhead.training.evaluate import Evaluate
 from clearhead.training.job import Job
+from clearhead.training.read_samples import Sample, filled, labelled
 from clearhead.training.scores import translation_scores
 
 _PROMPT_TOKENS = 8
 _SAMPLE_TOKENS = 60
 _LONGER = 2
 _FEW = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sample:
-    """One output: what was read, what was written, and what was expected, where that is known."""
-
-    source: str
-    output: str
-    expected: str | None = None
 
 
 class WrittenEvaluation:
@@ -65,20 +56,38 @@ class WrittenEvaluation:
             case DecoderOnly():
                 self._completed(network)
                 return metrics
+            case EncoderOnly():
+                self._keep(self._read(network, n=self._job.evaluation.samples))
+                return metrics
             case _:
                 return metrics
 
     def by_length(self, network: Network[Any]) -> tuple[LengthRow, ...]:
-        """BLEU and chrF by the length of the source; nothing for networks that do not translate."""
-        found = self._translations(network) if isinstance(network, EncoderDecoder | Recurrent) else []
+        """BLEU and chrF, or the share of right labels, by the length of the text; nothing for other tasks."""
+        found: list[Sample] = []
+        if isinstance(network, EncoderDecoder | Recurrent):
+            found = self._translations(network)
+        elif isinstance(network, EncoderOnly) and self._job.task is Task.CLASSIFY:
+            found = self._read(network, n=self._job.evaluation.sentences)
         if not found:
             return ()
 
         def measure(places: list[int]) -> dict[str, float | None]:
+            if self._job.task is Task.CLASSIFY:
+                return {"accuracy": sum(found[place].output == found[place].expected for place in places) / len(places)}
             scores = _scored([found[place] for place in places])
             return {"bleu": scores["bleu"], "chrf": scores["chrf"]}
 
         return by_length([n_words(sample.source) for sample in found], measure)
+
+    def _read(self, network: EncoderOnly, *, n: int) -> list[Sample]:
+        match self._job.task:
+            case Task.CLASSIFY:
+                return labelled(network, self._prepared, self._tokenizer, n=n)
+            case Task.MASKED_LANGUAGE_MODEL:
+                return filled(network, self._prepared, self._tokenizer, n=n)
+            case _:
+                return []
 
     def _translated(self, network: EncoderDecoder | Recurrent) -> dict[str, float]:
         found = self._translations(network)

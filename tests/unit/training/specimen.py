@@ -65,7 +65,8 @@ def feed(store: TokenStore, settings: TrainSettings) -> RecordFeed:
 @contextmanager
 def trainer(folder: Path, store: TokenStore, settings: TrainSettings = SETTINGS, **others: Any) -> Generator[Trainer]:
     config = {"train": to_dict(settings)}
-    with open_run(folder, config=config, data={"n": len(store)}, say=others.pop("say", lambda _: None)) as run:
+    clock = others.pop("clock", None)
+    with open_run(folder, config=config, data={"n": len(store)}, clock=clock) as run:
         network = others.pop("network", None) or build(
             architecture("original", size=SIZE, vocab_size=VOCAB_SIZE), seed=settings.seed
         )

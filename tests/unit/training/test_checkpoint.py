@@ -98,8 +98,9 @@ def test_a_damaged_newest_checkpoint_gives_way_to_the_one_before(
 def test_if_all_are_damaged_nothing_is_made_up(checkpoints: Checkpoints) -> None:
     checkpoints.save(snapshot(5))
     (checkpoints.path(5) / STATE).write_text("{}")
-    with pytest.raises(TrainingError, match="every checkpoint"):
-        checkpoints.newest()
+    for _ in range(2):  # nor when somebody tries again
+        with pytest.raises(TrainingError, match="every checkpoint"):
+            checkpoints.newest()
 
 
 @pytest.mark.parametrize(

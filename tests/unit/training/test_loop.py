@@ -16,6 +16,7 @@ from clearhead.data import TokenStore
 from clearhead.errors import TrainingError
 from clearhead.models import Network, build
 from clearhead.training import Progress, Status, TranslateObjective, read_metrics
+from clearhead.training.clock import Clock
 from clearhead.training.settings import AverageKind, AverageSettings, BatchSettings, DropoutSettings
 from clearhead.training.step import Stepper
 from clearhead.training.world import World
@@ -197,35 +198,73 @@ def test_the_mean_of_the_last_is_kept_where_it_is_better(tmp_path: Path, store: 
         torch.testing.assert_close(tensor, torch.stack([each[name] for each in seen[1:4]]).mean(0))
 
 
+class Ticking:
+    """A clock that goes on by a quarter of a second whenever somebody looks at it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 0.25
+        return self.seconds
+
+
+BUDGET = 60.0
+TIMED = changed(steps=None, time_budget=BUDGET, evaluate_every=None)
+
+
 def test_time_fixes_the_steps_and_ends_the_run(tmp_path: Path, store: TokenStore) -> None:
-    settings = changed(steps=None, time_budget=4.0, evaluate_every=None)
-    progress = Stopping(at=10**9)
-    with trainer(tmp_path, store, settings, progress=progress) as run:
+    ticking, progress = Ticking(), Stopping(at=10**9)
+    with trainer(tmp_path, store, TIMED, progress=progress, clock=Clock(now=ticking)) as run:
         outcome = run.run()
-    assert outcome.status in (Status.COMPLETED, Status.OUT_OF_TIME)
-    assert 1.5 < outcome.elapsed < 6.0
-    assert run.state.n_steps is not None and outcome.step > 8
+    assert run.state.n_steps is not None
+    # A step looks at this clock more often than it is measured by, so that the time is over before the steps.
+    assert outcome.status is Status.OUT_OF_TIME
+    assert 0.8 * BUDGET < outcome.elapsed <= BUDGET
+    assert 8 < outcome.step < run.state.n_steps
     assert any("fit into the time" in text for text in progress.said)
 
 
-class StoppingOncePlanned(Stopping):
-    def update(self, report: Any) -> None:
-        if report.n_steps is not None:
+def test_what_was_done_before_the_first_step_counts(tmp_path: Path, store: TokenStore) -> None:
+    clock = Clock(now=Ticking())
+    clock.add(0.5 * BUDGET)
+    with trainer(tmp_path / "late", store, TIMED, clock=clock) as late:
+        outcome = late.run()
+    with trainer(tmp_path / "soon", store, TIMED, clock=Clock(now=Ticking())) as soon:
+        assert soon.run().step > outcome.step
+    assert 0.8 * BUDGET < outcome.elapsed <= BUDGET
+
+
+def test_a_budget_too_short_to_measure_ends_with_what_there_is(tmp_path: Path, store: TokenStore) -> None:
+    with trainer(tmp_path, store, changed(steps=None, time_budget=3.0), clock=Clock(now=Ticking())) as run:
+        outcome = run.run()
+    assert (outcome.status, run.state.n_steps) == (Status.OUT_OF_TIME, None)
+    assert 1 <= outcome.step < 8
+    assert outcome.metrics["loss"] > 0
+
+
+class StoppingWhileMeasured(Stopping):
+    """Asks the run to stop in the very evaluation that its length is planned by."""
+
+    def evaluated(self, *_: Any, **__: Any) -> None:
+        if not any("fit into" in text for text in self.said):
             os.kill(os.getpid(), signal.SIGTERM)
 
 
 def test_time_counts_across_processes_and_the_steps_stay_fixed(tmp_path: Path, store: TokenStore) -> None:
-    for budget in (2.0, 4.0, 8.0, 16.0):  # a machine that is busy plans too few steps to be stopped between them
-        settings, folder = changed(steps=None, time_budget=budget, evaluate_every=None), tmp_path / str(budget)
-        with trainer(folder, store, settings, progress=StoppingOncePlanned(at=0)) as first:
-            outcome = first.run()
-        if outcome.status is Status.RUNNING:
-            break
-    assert outcome.exit_code == 128 + signal.SIGTERM
-    with trainer(folder, store, settings) as second:
+    progress = StoppingWhileMeasured(at=0)
+    with trainer(tmp_path, store, TIMED, progress=progress, clock=Clock(now=Ticking())) as first:
+        outcome = first.run()
+    assert (outcome.status, outcome.exit_code) == (Status.RUNNING, 128 + signal.SIGTERM)
+    assert any("once more stops at once" in text for text in progress.said)
+    planned = first.state.n_steps
+    assert planned is not None
+    ticking = Ticking()
+    with trainer(tmp_path, store, TIMED, clock=Clock(now=ticking)) as second:
         end = second.run()
-    assert second.state.n_steps == first.state.n_steps
-    assert outcome.elapsed < end.elapsed < 1.5 * budget
+    assert second.state.n_steps == planned
+    assert ticking.seconds < BUDGET - 0.9 * outcome.elapsed
+    assert outcome.elapsed < end.elapsed <= BUDGET
 
 
 def test_a_damaged_newest_checkpoint_is_said_and_made_again(tmp_path: Path, store: TokenStore) -> None:

@@ -27,14 +27,15 @@ def test_a_report_says_what_matters() -> None:
     assert str(short) == "step 3 · loss 1.2500 · 1 tokens/s"
 
 
-def test_a_pipe_gets_a_line_now_and_then() -> None:
+def test_a_pipe_gets_evaluations_alone() -> None:
     stream = io.StringIO()
     progress = LiveProgress(stream=stream)
     for _ in range(5):
         progress.update(REPORT)
     progress.evaluated(3, {"loss": 0.123456, "bleu": 30.0}, best=True)
     progress.close()
-    assert stream.getvalue().splitlines() == [str(REPORT), "step 3: loss 0.1235, bleu 30 (best so far)"]
+    assert stream.getvalue().splitlines() == ["step 3: loss 0.1235, bleu 30 (best so far)"]
+    assert (progress.wants_peak, LiveProgress(stream=Terminal()).wants_peak) == (False, True)
 
 
 def test_a_terminal_gets_a_live_line() -> None:

@@ -9,7 +9,7 @@ from clearhead.training import MetricsLog, RunFolder, open_run, read_metrics, re
 from clearhead.training.run import differences, threads
 
 CONFIG = {"train": {"lr": 0.1, "steps": 5}, "model": {"width": 8}}
-DATA = {"pairs.tsv": {"bytes": 100, "sha256": "abc"}}
+DATA = {"train": [{"files": [{"name": "train.en", "size": 5}, {"name": "train.de", "size": 6}], "task": "translate"}]}
 
 
 def opened(path: Path, config: object = CONFIG, data: object = DATA) -> RunFolder:
@@ -20,7 +20,6 @@ def opened(path: Path, config: object = CONFIG, data: object = DATA) -> RunFolde
 def test_a_new_run_writes_its_settings_and_is_gone_on_with(tmp_path: Path) -> None:
     first = opened(tmp_path / "run")
     again = opened(tmp_path / "run")
-    assert (first.is_new, again.is_new) == (True, False)
     assert first.n_threads == again.n_threads == torch.get_num_threads()
     assert read_yaml(tmp_path / "run/config.yaml") == CONFIG
 
@@ -28,13 +27,17 @@ def test_a_new_run_writes_its_settings_and_is_gone_on_with(tmp_path: Path) -> No
 def test_changed_settings_and_data_are_refused_by_name(tmp_path: Path) -> None:
     opened(tmp_path)
     config = {"train": {"lr": 0.2, "steps": 5, "seed": 1}, "model": {"width": 8}}
+    data = json.loads(json.dumps(DATA))
+    data["train"][0]["files"][1]["size"] = 7
     with pytest.raises(TrainingError) as caught:
-        opened(tmp_path, config=config, data={"pairs.tsv": {"bytes": 101, "sha256": "abc"}})
-    assert caught.value.got == "train.lr: 0.1 -> 0.2; train.seed: None -> 1; data.pairs.tsv.bytes: 100 -> 101"
+        opened(tmp_path, config=config, data=data)
+    changes = ["train.lr: 0.1 -> 0.2", "train.seed: None -> 1", "data.train.0.files.1.size: 6 -> 7"]
+    assert caught.value.got == "; ".join(changes)
 
 
 def test_differences_of_plain_data() -> None:
     assert differences({"a": [1]}, {"a": [1]}, "") == []
+    assert differences({"a": [1]}, {"a": [1, 2]}, "") == ["a.1: None -> 2"]
     assert differences({"a": 1, "b": {"c": 2}}, {"b": 3}, "x") == ["x.a: 1 -> None", "x.b: {'c': 2} -> 3"]
 
 
@@ -46,6 +49,14 @@ def test_parts_of_an_unknown_run_are_left_alone(tmp_path: Path, part: str) -> No
     assert (tmp_path / part).is_dir()
 
 
+@pytest.mark.parametrize("part", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_a_model_is_not_replaced(tmp_path: Path, part: str) -> None:
+    (tmp_path / part).write_text("{}")
+    with pytest.raises(TrainingError, match="holds a model already"):
+        opened(tmp_path)
+    assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == [part]
+
+
 def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (
@@ -54,7 +65,7 @@ def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
         open_run(tmp_path, config=CONFIG, data=DATA),
     ):
         pass
-    assert not opened(tmp_path).is_new
+    opened(tmp_path)
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def test_nothing_falls_while_the_length_is_not_known() -> None:
     assert [rate_at(step, schedule=schedule, n_steps=None) for step in (3, 4, 1000)] == [0.75, 1.0, 1.0]
 
 
+def test_a_run_that_ends_in_its_warm_up_cools_down_too() -> None:
+    schedule = ScheduleSettings(kind=ScheduleKind.CONSTANT, warmup_steps=100, cooldown=0.5)
+    rates = [rate_at(step, schedule=schedule, n_steps=40) for step in range(1, 41)]
+    assert rates[:20] == pytest.approx([step / 100 for step in range(1, 21)])
+    assert rates[20:] == pytest.approx([step / 100 * (41 - step) / 21 for step in range(21, 41)])
+
+
 def test_a_cooldown_ends_just_above_nothing() -> None:
     schedule = ScheduleSettings(kind=ScheduleKind.CONSTANT, warmup_steps=0, cooldown=0.2)
     rates = [rate_at(step, schedule=schedule, n_steps=100) for step in range(1, 101)]

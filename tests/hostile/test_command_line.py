@@ -146,14 +146,14 @@ def test_closed_standard_streams(
 @pytest.mark.parametrize(
     ("verb", "model", "can"),
     [
-        ("translate", "bert", "this is an encoder: it can embed, search, classify"),
+        ("translate", "bert", "this is an encoder: it can embed, search, classify, summarize, answer"),
         ("complete", "bert-masks", "this is an encoder: it can fill, embed, search, classify"),
         ("summarize", "gpt2", "this is a decoder: it can complete, answer"),
         ("embed", "gpt2", "this is a decoder: it can complete, answer"),
         ("fill", "bert-labels", "this is an encoder: it can classify, embed, search"),
         ("classify", "t5", "this is an encoder-decoder: it can translate, summarize, answer, complete"),
         ("search", "t5", "this is an encoder-decoder: it can translate, summarize, answer, complete"),
-        ("answer", "bert", "this is an encoder: it can embed, search, classify"),
+        ("answer", "bert-masks", "this is an encoder: it can fill, embed, search, classify"),
     ],
 )
 def test_the_wrong_model_for_a_task(refused: Refused, verb: str, model: str, can: str, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """`clearhead answer`: a question answered, from a passage or from what the model knows.
 
 Takes: questions; a passage, or a file that holds one; a model that answers.
-Gives: one answer a line, with its score and its place where --json asks for them.
+Gives: one answer a line, with its score and its place where --json asks for them. The embedded model finds the
+       sentence that is nearest to the question.
 Uses:  cli.lines, cli.options; tasks.
 Never: an answer's place in another text than the passage.
 """
@@ -33,7 +34,7 @@ def answer(
 ) -> None:
     """Answer each question by itself."""
     from clearhead import tasks
-    from clearhead.config import HeadKind
+    from clearhead.config import Family
 
     if passage is not None and inside is not None:
         raise typer.BadParameter("--passage and --in exclude each other", param_hint="--in")
@@ -42,7 +43,7 @@ def answer(
     loaded = opened(given, "answer")
     decoding = dict(given.decoding)
     n = decoding.pop("n_best", 1)
-    if decoding and loaded.config.head.kind is HeadKind.QUESTION_ANSWERING:
+    if decoding and loaded.config.family is Family.ENCODER_ONLY:
         raise typer.BadParameter(
             "this model finds its answers in the passage and writes none", param_hint=FLAGS[next(iter(decoding))]
         )

@@ -1,6 +1,6 @@
 """`clearhead classify`: which label fits a text.
 
-Takes: texts; a model with labels, or labels of your own for a model that embeds.
+Takes: texts; a model with labels, or labels of your own for a model that embeds. By default, sentiment.
 Gives: one label and its score a line; all labels where --json asks for them.
 Uses:  cli.lines, cli.options; tasks.
 Never: a text cut off unless --truncate says so.
@@ -33,7 +33,7 @@ def classify(
     from clearhead import tasks
     from clearhead.figures.words import visible
 
-    loaded = opened(given, "classify")
+    loaded = opened(given, "classify", default="choose" if labels else None)
 
     def work(texts: Sequence[str]) -> Iterator[Outcome]:
         for text, found in zip(

@@ -20,10 +20,13 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 def export(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="An embedded model's name, a folder or a hub id.")],
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")],
+    precision: Annotated[
+        str, typer.Option("--precision", metavar="KIND", help="How numbers are written: float32, float16, bfloat16.")
+    ] = "float32",
 ) -> None:
-    """Load a model and save it, in float32, in the published layout of its family."""
+    """Load a model and save it in the published layout of its family."""
     from clearhead.model import load
 
     model = load(name)
-    folder = model.save_pretrained(out)
+    folder = model.save_pretrained(out, precision=precision)
     typer.echo(f"wrote {folder}: {model!r}")

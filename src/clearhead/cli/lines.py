@@ -64,8 +64,14 @@ def process_lines(
     return written.n_written
 
 
-def opened(given: Given, verb: str, **options: Any) -> Any:
+def opened(given: Given, verb: str, *, default: str | None = None, **options: Any) -> Any:
     """The model that a verb works with, on as many threads as were asked for; wrong usage is said before it loads.
+
+    Args:
+        given: Which model, and how.
+        verb: What it must be able to do.
+        default: The task whose embedded model is taken where none is named, if not the verb's.
+        **options: Options of loading.
 
     Raises:
         typer.BadParameter: Options that exclude each other, or one out of range.
@@ -79,7 +85,7 @@ def opened(given: Given, verb: str, **options: Any) -> Any:
 
     if given.threads is not None:
         torch.set_num_threads(given.threads)
-    loaded = Loaded.open(given.model or default_model(verb), weights=given.weights, **options)
+    loaded = Loaded.open(given.model or default_model(default or verb), weights=given.weights, **options)
     loaded.require(verb)
     return loaded
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.tasks.masks import Filling as Filling
     from clearhead.tasks.masks import fill as fill
     from clearhead.tasks.pipelines import pipeline as pipeline
-    from clearhead.tasks.question import Span as Span
     from clearhead.tasks.question import answer as answer
     from clearhead.tasks.search_index import SearchIndex as SearchIndex
     from clearhead.tasks.summary import summarize as summarize
@@ -32,6 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.tasks.translation import Translation as Translation
     from clearhead.tasks.translation import translate as translate
     from clearhead.tasks.vectors import embed as embed
+    from clearhead.tasks.written import Span as Span
     from clearhead.tasks.written import Written as Written
 
 _DOORS = {
@@ -40,7 +40,7 @@ _DOORS = {
     "Label": "clearhead.tasks.labels",
     "Loaded": "clearhead.tasks.loaded",
     "SearchIndex": "clearhead.tasks.search_index",
-    "Span": "clearhead.tasks.question",
+    "Span": "clearhead.tasks.written",
     "TokenLabel": "clearhead.tasks.token_labels",
     "Translation": "clearhead.tasks.translation",
     "Written": "clearhead.tasks.written",

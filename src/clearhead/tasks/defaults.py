@@ -6,12 +6,13 @@ from clearhead.weights.locate import embedded_models
 EMBEDDED = {
     "translate": "translator",
     "complete": "storyteller",
-    "summarize": "reader",
-    "answer": "reader",
-    "classify": "reader",
     "fill": "reader",
-    "embed": "reader",
-    "search": "reader",
+    "classify": "reader-sentiment",
+    "choose": "reader-meaning",  # labels of one's own
+    "embed": "reader-meaning",
+    "search": "reader-meaning",
+    "summarize": "reader-meaning",
+    "answer": "reader-meaning",
 }
 
 

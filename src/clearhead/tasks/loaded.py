@@ -24,8 +24,8 @@ _VERBS = {
     HeadKind.SEQUENCE_CLASSIFICATION: {Family.ENCODER_ONLY: ("classify", "embed", "search")},
     HeadKind.TOKEN_CLASSIFICATION: {Family.ENCODER_ONLY: ("label", "embed", "search")},
     HeadKind.QUESTION_ANSWERING: {Family.ENCODER_ONLY: ("answer", "embed", "search")},
-    HeadKind.SENTENCE: {Family.ENCODER_ONLY: ("embed", "search", "classify")},
-    HeadKind.NONE: {Family.ENCODER_ONLY: ("embed", "search", "classify")},
+    HeadKind.SENTENCE: {Family.ENCODER_ONLY: ("embed", "search", "classify", "summarize", "answer")},
+    HeadKind.NONE: {Family.ENCODER_ONLY: ("embed", "search", "classify", "summarize", "answer")},
 }
 _TAG = re.compile(r">>([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)<<")
 _USUAL_SOURCE = 512

@@ -17,6 +17,7 @@ from clearhead.tasks.pipeline_options import plain_options, texts_of
 from clearhead.tasks.question import answer, find_spans
 from clearhead.tasks.sources import whole_texts
 from clearhead.tasks.token_labels import OUTSIDE, TokenScore, grouped, name_of, token_scores
+from clearhead.tasks.written import Span
 from clearhead.tasks.zero_shot import zero_shot
 
 Options = Mapping[str, Any]
@@ -35,9 +36,14 @@ def run_question_answering(loaded: Loaded, inputs: Any, options: Options) -> Any
         if loaded.config.head.kind is HeadKind.QUESTION_ANSWERING:
             spans = find_spans(loaded, question, context, n=n, longest=asked["max_answer_len"])
             rows = [{"score": one.score, "start": one.start, "end": one.end, "answer": one.text} for one in spans]
-        else:  # in the model's own words, which stand nowhere in the context
+        else:  # a sentence, or the model's own words, which stand nowhere in the context
             rows = [
-                {"score": one.score, "start": None, "end": None, "answer": one.text}
+                {
+                    "score": one.score,
+                    "start": one.start if isinstance(one, Span) else None,
+                    "end": one.end if isinstance(one, Span) else None,
+                    "answer": one.text,
+                }
                 for one in answer(loaded, question, context, n=n)
             ]
         found.append(rows[0] if n == 1 and rows else rows)

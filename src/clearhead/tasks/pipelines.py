@@ -30,6 +30,8 @@ _VERBS = {
     "feature-extraction": "embed",
     "token-classification": "label",
 }
+_DEFAULTS = {"text2text-generation": "translate", "zero-shot-classification": "choose"}
+"""Tasks whose embedded model is not that of their verb."""
 
 
 class Pipeline:
@@ -102,7 +104,7 @@ def _known(task: str) -> tuple[str, dict[str, str]]:
 def _embedded(task: str, name: str) -> str:
     """The embedded model for a task."""
     try:
-        return default_model("translate" if name == "text2text-generation" else _VERBS[name])
+        return default_model(_DEFAULTS.get(name, _VERBS[name]))
     except WeightsError as error:
         error.advice = f'pipeline({task!r}, model="owner/name"), or the path of a folder'
         raise

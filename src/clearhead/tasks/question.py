@@ -1,7 +1,7 @@
-"""Answers: a span of a passage where the model has a head for that, a text of its own otherwise."""
+"""Answers: a span or a sentence of a passage where the model reads, a text of its own where it writes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,8 +14,9 @@ from clearhead.errors import DecodingError, TextError
 from clearhead.tasks.completion import continuations
 from clearhead.tasks.conversation import chat_prompt
 from clearhead.tasks.loaded import Loaded
+from clearhead.tasks.nearness import answer_sentences
 from clearhead.tasks.sources import prompt_ids, source_ids
-from clearhead.tasks.written import Written
+from clearhead.tasks.written import Span, Written
 from clearhead.text import Encoding
 from clearhead.text.passages import split_passages
 from clearhead.text.words import check_text
@@ -29,36 +30,19 @@ _CONTINUED = "##"
 """How WordPiece marks a piece that goes on with the word before it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """An answer that stands in a passage.
-
-    Attributes:
-        text: The answer.
-        score: The probability that it starts where it does, times that it ends where it does.
-        start: Its first character in the passage.
-        end: The character behind its last.
-    """
-
-    text: str
-    score: float
-    start: int
-    end: int
-
-
 def answer(
     loaded: Loaded, question: str, passage: str | None = None, *, n: int = 1, **options: Any
 ) -> list[Span] | list[Written]:
     """Answers a question, from a passage where there is one.
 
     A model with a question-answering head finds spans of whole words; a passage that is longer than its window is
-    read in windows that overlap. Other models write the answer; a passage that is too long for them is read in
-    pieces, and the likeliest answers count.
+    read in windows that overlap. Other encoders find the sentences that are nearest in meaning. Models that write
+    write the answer; a passage that is too long for them is read in pieces, and the likeliest answers count.
 
     Args:
         loaded: The model.
         question: The question.
-        passage: Where to look; a head for question answering needs one.
+        passage: Where to look; an encoder needs one.
         n: How many answers, the best first.
         **options: For spans, `longest`: how many tokens an answer may have. Otherwise how to decode.
 
@@ -72,15 +56,20 @@ def answer(
             raise TextError(f"an empty {name}", got=repr(text[:60]), expected="some text")
     if not 1 <= n <= _MOST_ANSWERS:
         raise TextError("an impossible number of answers", got=n, expected=f"1 to {_MOST_ANSWERS}")
-    if loaded.config.head.kind is not HeadKind.QUESTION_ANSWERING:
+    if loaded.config.family is not Family.ENCODER_ONLY:
         return _written(loaded, question, passage, n=n, **options)
     if passage is None:
         raise TextError("a passage is needed", got="a question alone", expected="the text that holds the answer")
-    longest = options.pop("longest", None)
+    by_head = loaded.config.head.kind is HeadKind.QUESTION_ANSWERING
+    longest = options.pop("longest", None) if by_head else None
     if unknown := [name for name, value in options.items() if value is not None]:
         raise DecodingError(
-            "this model finds its answers, and does not write them", got=", ".join(unknown), expected="longest"
+            "this model finds its answers, and does not write them",
+            got=", ".join(unknown),
+            expected="longest" if by_head else "no options",
         )
+    if not by_head:
+        return answer_sentences(loaded, question, passage, n=n)
     return find_spans(loaded, question, passage, n=n, longest=_LONGEST_ANSWER if longest is None else longest)
 
 

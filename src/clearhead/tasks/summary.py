@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from clearhead.config import Family
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Request
+from clearhead.errors import DecodingError
 from clearhead.tasks.loaded import Loaded
+from clearhead.tasks.nearness import summary_sentences
 from clearhead.tasks.options import settings_of, task_settings
 from clearhead.tasks.sources import source_ids, source_pieces
 from clearhead.tasks.written import Written, as_written, check_texts, joined
@@ -22,18 +25,27 @@ def summarize(loaded: Loaded, texts: Sequence[str], **options: Any) -> list[Writ
     A text that is longer than the model's context is divided into pieces of whole sentences that fit; each piece is
     summarised, and the summaries in their order are the summary. Where they together are still longer than the
     context, they are summarised once more in the same way, as long as that makes them shorter. A text of white
-    space alone stays as it is.
+    space alone stays as it is. An encoder, which cannot write, picks sentences of the text instead.
 
     Args:
         loaded: The model.
         texts: The texts.
-        **options: How to decode, by the names of DecodingSettings.
+        **options: How to decode, by the names of DecodingSettings. For an encoder, `sentences`: how many to pick.
 
     Raises:
         ConfigError: A model that does not summarise.
     """
     loaded.require("summarize")
     current = check_texts(texts)
+    n_sentences = options.pop("sentences", None)
+    if loaded.config.family is Family.ENCODER_ONLY:
+        if unknown := [name for name, value in options.items() if value is not None]:
+            problem = "this model picks sentences of the text, and writes none"
+            raise DecodingError(problem, got=", ".join(unknown), expected="sentences")
+        return [summary_sentences(loaded, text, n=n_sentences) for text in current]
+    if n_sentences is not None:
+        problem = "this model writes its summaries; it does not pick sentences"
+        raise DecodingError(problem, got="sentences", expected="options of decoding, such as max_new_tokens")
     settings = settings_of(loaded, usual=_USUAL, asked=options, tasks=_TASKS)
     prefix = _prefix(loaded)
     found = [Written(text=text, score=None, tokens=(), finish="end") for text in current]

@@ -1,4 +1,4 @@
-"""A text that a model wrote, as every task gives it."""
+"""A text that a model wrote, or found, as every task gives it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +27,24 @@ class Written:
     tokens: tuple[str, ...]
     finish: str
     log_probabilities: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """An answer that stands in a passage.
+
+    Attributes:
+        text: The answer.
+        score: The probability that it starts where it does, times that it ends where it does; of a whole sentence,
+            how near it is to the question.
+        start: Its first character in the passage.
+        end: The character behind its last.
+    """
+
+    text: str
+    score: float
+    start: int
+    end: int
 
 
 def as_written(loaded: Loaded, answer: Answer) -> Written:

@@ -28,6 +28,25 @@ def test_summarize_has_one_result(run: Run, folders: Path) -> None:
     assert run("summarize", "-m", folders / "t5", "x", "--nbest", 2).code == 2
 
 
+def test_an_encoder_picks_sentences_and_says_so(run: Run, folders: Path) -> None:
+    sentences = ["The cat is in Paris.", "The mat is in France."]
+    given = ("summarize", "-m", folders / "bert", " ".join(sentences), "--sentences", 1)
+    plain, ran = run(*given), run(*given, "--json")
+    assert plain.code == 0
+    assert plain.lines[0] in sentences
+    assert "picks sentences of the text; it writes none" in plain.err
+    assert (ran.records[0]["summary"], ran.records[0]["picked"]) == (plain.lines[0], True)
+    assert run(*given, "--beams", 2).code == 2
+    assert run("summarize", "-m", folders / "t5", PASSAGE, "--sentences", 1).code == 2
+
+
+def test_an_encoder_answers_with_a_sentence(run: Run, folders: Path) -> None:
+    ran = run("answer", "-m", folders / "bert", "where is the cat", "--passage", PASSAGE, "--json")
+    (found,) = ran.records[0]["answers"]
+    assert PASSAGE[found["start"] : found["end"]] == found["text"]
+    assert run("answer", "-m", folders / "bert", "who", "--passage", PASSAGE, "--beams", 2).code == 2
+
+
 def test_answers_stand_in_the_passage(run: Run, folders: Path, tmp_path: Path) -> None:
     given = ("answer", "-m", folders / "bert-answers", "who", "where")
     plain = run(*given, "--passage", PASSAGE)

@@ -150,17 +150,22 @@ class Model:
         """An index of a file of lines or a folder of texts, kept in a folder; `.search(query)` finds passages."""
         return SearchIndex.build(Path(folder), Path(corpus), self.loaded)
 
-    def save_pretrained(self, folder: Path | str) -> Path:
+    def save_pretrained(self, folder: Path | str, *, precision: str = "float32") -> Path:
         """Writes a folder that other programs open; gives its path.
 
+        Args:
+            folder: Where to.
+            precision: How numbers are written: float32, or float16 or bfloat16 in half the room.
+
         Raises:
+            ConfigError: No such precision.
             WeightsError: The folder cannot be written.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         if self.loaded.own_tokenizer is not None:
             self.loaded.own_tokenizer.save(folder)
-        save_checkpoint(self.checkpoint, folder)
+        save_checkpoint(self.checkpoint, folder, precision=precision)
         return folder
 
     def __repr__(self) -> str:

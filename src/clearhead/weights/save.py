@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from clearhead.config import HeadConfig, HeadKind, ModelConfig, StackConfig
-from clearhead.errors import ClearheadError, TextError, WeightsError
+from clearhead.errors import ClearheadError, ConfigError, TextError, WeightsError, nearest
 from clearhead.text.files import replacing
 from clearhead.weights.families import DIALECTS, Dialect
 from clearhead.weights.foreign import ForeignConfig, token_settings
@@ -16,22 +18,41 @@ from clearhead.weights.names import to_foreign
 from clearhead.weights.sentence import sentence_files
 from clearhead.weights.tensors import write_tensors
 
+PRECISIONS: Mapping[str, torch.dtype] = {
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
+"""How the numbers of weights may be written."""
 _STALE = ("torch_dtype", "rope_scaling", "quantization_config", "transformers_version")
 """Keys of a loaded configuration that are no longer true of what we write."""
 
 
-def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
+def save_checkpoint(checkpoint: Checkpoint, folder: Path, *, precision: str = "float32") -> None:
     """Writes the configuration and the weights of a model in the layout of its family.
 
+    Args:
+        checkpoint: The model.
+        folder: Where to.
+        precision: One of `PRECISIONS`.
+
     Raises:
+        ConfigError: No such precision.
         WeightsError: The folder cannot be written, or the family has no place for the model.
     """
+    if precision not in PRECISIONS:
+        raise ConfigError(
+            "an unknown precision",
+            got=precision,
+            expected=", ".join(PRECISIONS),
+            advice=nearest(precision, PRECISIONS),
+        )
     dialect, config = DIALECTS[checkpoint.family], checkpoint.config
     kept = {key: value for key, value in checkpoint.foreign.items() if key not in _STALE}
     written = dialect.write(config) | {
         "model_type": dialect.name,
         "architectures": [dialect.class_of(config.head)],
-        "dtype": "float32",
+        "dtype": precision,
     }
     parameters = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
     prefix = dialect.prefix_of(config)
@@ -45,7 +66,7 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
         files |= sentence_files(config.head, width=stack.width, max_length=stack.position.max_length)
     # The weights last: a folder that has them has everything.
     write_objects(folder, files)
-    write_tensors(folder, tensors)
+    write_tensors(folder, tensors, dtype=PRECISIONS[precision])
 
 
 def write_objects(folder: Path, files: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ from clearhead.text.words import check_text, split_words
 __all__ = ["Neighbour", "Rows", "WordVectors"]
 
 _N_SPELLINGS = 20_000
+_EMBEDDED = Path(__file__).parents[1] / "pretrained" / "words" / "words.bin.gz"
 
 
 class Neighbour(NamedTuple):
@@ -118,6 +119,15 @@ class WordVectors:
             raise TextError("a number of words to load that is not positive", got=limit, expected="1 or more")
         words, matrix_VD = read_vectors(Path(path), limit=limit)
         return cls(words=words, matrix_VD=matrix_VD)
+
+    @classmethod
+    def embedded(cls) -> "WordVectors":
+        """The vectors of a few thousand frequent English words that come with the package, for the course.
+
+        Raises:
+            TextError: They were left out of this installation.
+        """
+        return cls.load(_EMBEDDED)
 
     def save(self, path: Path | str) -> Path:
         """Write word2vec binary where the name ends in .bin, word2vec text otherwise; .gz after either zips it."""

@@ -176,3 +176,11 @@ def test_a_number_that_is_not_positive(small: WordVectors, tmp_path: Path, n: in
 def test_words_and_vectors_must_belong_together(words: list[str], matrix: np.ndarray) -> None:
     with pytest.raises(TextError):
         WordVectors(words=words, matrix_VD=matrix.astype(np.float32))
+
+
+def test_the_embedded_vectors_know_queens_and_capitals() -> None:
+    vectors = WordVectors.embedded()
+    assert (len(vectors), vectors.width) == (5000, 50)
+    assert vectors.analogy("king", "man", "woman", n=1)[0].word == "queen"
+    assert vectors.analogy("paris", "france", "germany", n=1)[0].word == "berlin"
+    assert np.array_equal(vectors.matrix, vectors.matrix.astype(np.float16))

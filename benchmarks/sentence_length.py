@@ -1,6 +1,6 @@
 """BLEU by sentence length: a recurrent network, one with attention, and a Transformer, trained alike.
 
-    python benchmarks/sentence_length.py [--time-budget 10m] [--out docs/experiments]
+    python benchmarks/sentence_length.py [--steps 1500] [--out docs/experiments]
 
 Everyday corpora have few long sentences, so that long inputs are made: sentences of one split of Tatoeba, shuffled,
 joined until they have the words that were drawn, sources and targets in the same order. No sentence is on both sides
@@ -193,7 +193,7 @@ def run(options: argparse.Namespace) -> list[Measured]:
             preset=options.preset,
             overrides=[
                 f"model.architecture={architecture}",
-                f"train.time_budget={options.time_budget}",
+                f"train.steps={options.steps}",
                 f"train.seed={options.seed}",
                 "evaluation.sentences=0",  # the time is for learning; a network that cannot stop yet writes for long
                 *options.set,
@@ -271,8 +271,9 @@ def page(found: Sequence[Measured], options: argparse.Namespace) -> str:
         "test may occur at several lengths; none is among those trained on. "
         f"Lengths beyond {options.train_words} words were never seen in training.",
         "",
-        f"All three have the same data, vocabulary, width, layers, batches, schedule and time (preset "
-        f"`{options.preset}`, {options.time_budget} each); what a layer costs differs, and so do parameters and steps:",
+        f"All three have the same data, vocabulary, width, layers, batches, optimiser, schedule and {options.steps:,} "
+        f"steps (preset `{options.preset}`{''.join(f', `{each}`' for each in options.set)}); what a layer costs "
+        "differs, and so do parameters and time:",
         "",
         "| network | parameters | steps | training |",
         "|---|---:|---:|---:|",
@@ -336,7 +337,7 @@ def write(found: Sequence[Measured], options: argparse.Namespace) -> None:
 def main() -> None:
     """Train, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--time-budget", default="10m", metavar="TIME", help="training of each network")
+    parser.add_argument("--steps", type=int, default=1500, metavar="N", help="of the training of each network")
     parser.add_argument("--preset", default="small", help="the size of each network")
     parser.add_argument("--to", default="fr", choices=("fr", "de"), help="the language to write")
     parser.add_argument("--train-words", type=int, default=50, metavar="N", help="the longest input in training")

@@ -56,7 +56,7 @@ def _row(deviation: Deviation) -> str:
 def _conclusion(verdict: Verdict) -> list[str]:
     n_sites, worst, wrong = len(verdict.sites), verdict.worst, verdict.wrong
     nearest = f"nearest to its limit is {worst.site}, at {worst.worst / worst.allowed:.2%} of it"
-    lines = [f"{n_sites} sites compared: {nearest if worst.worst else 'equal bit for bit'}"]
+    lines = textwrap.wrap(f"{n_sites} sites compared: {nearest if worst.worst else 'equal bit for bit'}", _WIDTH)
     if verdict.agree is not None:
         lines.append(f"largest logit the same at {verdict.agree} of {verdict.n_choices} positions")
     if verdict.passes:

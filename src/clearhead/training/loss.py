@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
 
-_CHUNK = 1024
+_CHUNK = 512
 """Positions whose logits exist at one time: enough to fill a matrix product, few enough for the processor's cache."""
 
 

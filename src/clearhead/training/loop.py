@@ -72,6 +72,7 @@ class Trainer:
         self._save_at = 0.0
         self._rate = 0.0
         self._seconds: list[float] = []
+        self._begun = 0, 0.0
 
     def run(self) -> Outcome:
         """Goes on with the run to its end, and leaves the network with the weights that are best.
@@ -82,6 +83,7 @@ class Trainer:
         with threads(self.folder.n_threads), Interrupt(say=self.progress.say) as interrupt:
             try:
                 self._restore()
+                self._begun = self.state.step, self._clock.elapsed
                 stream = self._feed.follow(Cursor(epoch=self.state.epoch, batch=self.state.batch))
                 while self.state.status is Status.RUNNING and interrupt.signal is None:
                     self._advance(stream)
@@ -184,7 +186,8 @@ class Trainer:
     def _seconds_left(self) -> float | None:
         if self.state.n_steps is None or not self._seconds:
             return None
-        per_step = self._clock.elapsed / self.state.step
+        step, elapsed = self._begun
+        per_step = (self._clock.elapsed - elapsed) / (self.state.step - step)
         return (self.state.n_steps - self.state.step) * per_step + self.state.reserve
 
     def _plan(self) -> bool:

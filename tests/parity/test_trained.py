@@ -95,6 +95,7 @@ def test_a_masked_language_model(tmp_path: Path) -> None:
         assert close(ours.network(ids).logits, theirs(ids).logits)
     assert len(ours.fill("The [MASK] is near.", n=3)[0]) == 3
     samples = [json.loads(line) for line in (tmp_path / "run/samples.jsonl").read_text().splitlines()]
+    assert samples
     assert all(sample["source"].count("[MASK]") == 1 and sample["expected"] for sample in samples)
 
 
@@ -109,11 +110,14 @@ def test_a_classifier(tmp_path: Path) -> None:
         assert close(ours.network(ids).logits, theirs(ids).logits)
     assert {label.label for label in ours.classify(TEXTS[0])} == {"dry", "wet"}
     samples = [json.loads(line) for line in (tmp_path / "run/samples.jsonl").read_text().splitlines()]
+    assert samples
     assert {sample["expected"] for sample in samples} <= {"dry", "wet"}
     for sample in samples:
         assert sample["source"] in {text.lower() for text in TEXTS} | set(TEXTS)
     (row,) = json.loads((tmp_path / "run/evaluation.json").read_text())["by_length"]
-    assert 0 <= row["measures"]["accuracy"] <= 1
+    held = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
+    (best,) = [line["evaluation"]["accuracy"] for line in held if line.get("step") == 4 and "evaluation" in line]
+    assert row["measures"]["accuracy"] == pytest.approx(best)
 
 
 def test_a_sentence_encoder(tmp_path: Path) -> None:

@@ -109,6 +109,8 @@ def prepare(
         writer.write(routed, validation_report)
         share = 0.0 if validation else survey.share()
         route = Route(task=recipe.task, held=held, split=recipe.split, share=share, n_characters=survey.n_characters)
+        if share and recipe.task is Task.SIMILARITY:
+            _hold(route, sources, recipe)
         writer.write(route(_cleaned(sources, recipe, report), (train, measured), report), report)
         _check_side(train, report, "train on")
         _check_side(measured, validation_report if validation else report, "validate with")
@@ -145,6 +147,13 @@ def _look(sources: Sequence[Source], validation: Sequence[Source], recipe: Recip
             advice="more data, or check that the right columns were read",
         )
     return held
+
+
+def _hold(route: Route, sources: Sequence[Source], recipe: Recipe) -> None:
+    """Let everything pass once more, to know the texts of the pairs that are held out: no other may have them."""
+    for _, record in _cleaned(sources, recipe, CleaningReport()):
+        if route.holds_out(record):
+            route.held.add(record)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     BAD_RATIO = "bad ratio"
     COPY = "target copies source"
     HELD_OUT = "also in the validation files"
+    SHARED = "shares a text with what is measured by"
     TOO_MANY_TOKENS = "too many tokens"
 
 

@@ -47,7 +47,7 @@ class Route:
 
     Attributes:
         task: What the records are for.
-        held: The sources of the validation files.
+        held: The sources of the validation files, or of what is held out.
         split: How a part is held out.
         share: The share of the sources that is; 0 for nothing.
         n_characters: Of all sources, where the last part of all text is held out.
@@ -72,13 +72,15 @@ class Route:
         """
         train, measured = stores
         for origin, record in pairs:
-            if record in self.held:
-                report.withdraw(Reason.HELD_OUT, record)
+            if self.holds_out(record):
+                yield Routed(record=record, origin=origin, store=measured)
+            elif record in self.held:
+                report.withdraw(Reason.SHARED if self.share else Reason.HELD_OUT, record)
                 yield Routed(record=record, origin=origin, store=None)
             else:
-                yield Routed(record=record, origin=origin, store=measured if self._holds_out(record) else train)
+                yield Routed(record=record, origin=origin, store=train)
 
-    def _holds_out(self, record: Record) -> bool:
+    def holds_out(self, record: Record) -> bool:
         """Whether the hash of a record says so, or its place, where the last part of all text is held out."""
         if self.share == 0:
             return False

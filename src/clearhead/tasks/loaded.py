@@ -1,12 +1,12 @@
 """A model as tasks need it: a network ready to run, its tokenizer, and what its folder says about decoding."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from clearhead.config import Family, HeadKind, ModelConfig
+from clearhead.data.tags import read_tag
 from clearhead.engine import Engine, Overflow, WeightFormat, prepare
 from clearhead.engine.limits import context_of
 from clearhead.errors import ConfigError, TextError, WeightsError
@@ -27,7 +27,6 @@ _VERBS = {
     HeadKind.SENTENCE: {Family.ENCODER_ONLY: ("embed", "search", "classify", "summarize", "answer")},
     HeadKind.NONE: {Family.ENCODER_ONLY: ("embed", "search", "classify", "summarize", "answer")},
 }
-_TAG = re.compile(r">>([A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*)<<")
 _USUAL_SOURCE = 512
 _MAX_JSON_BYTES = 16 * 2**20
 
@@ -181,8 +180,8 @@ class Loaded:
     def tags(self) -> Mapping[str, int]:
         """The ids of the pieces that name a target language, such as >>fr<<, by the language."""
         tokenizer = self.tokenizer
-        spelled = ((_TAG.fullmatch(tokenizer.piece_of(index)), index) for index in range(tokenizer.vocab_size))
-        return {found[1]: index for found, index in spelled if found}
+        spelled = ((read_tag(tokenizer.piece_of(index)), index) for index in range(tokenizer.vocab_size))
+        return {tag: index for tag, index in spelled if tag is not None}
 
     @cached_property
     def source_limit(self) -> int:

@@ -6,6 +6,7 @@ Each takes a loaded model, what the user gave, and the options, and gives the ke
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from clearhead.config import Family
 from clearhead.tasks.completion import complete
 from clearhead.tasks.conversation import chat
 from clearhead.tasks.foreign_values import as_items
@@ -33,8 +34,11 @@ def run_translation(loaded: Loaded, inputs: Any, options: Options) -> list[Any]:
 
 
 def run_summarization(loaded: Loaded, inputs: Any, options: Options) -> list[Any]:
-    """`summary_text` for each text."""
-    found = summarize(loaded, texts_of(inputs), **decoding_options(loaded, options))
+    """`summary_text` for each text; an encoder, which picks sentences, has no use for options of decoding."""
+    if loaded.config.family is Family.ENCODER_ONLY:
+        found = summarize(loaded, texts_of(inputs), sentences=options.get("sentences"))
+    else:
+        found = summarize(loaded, texts_of(inputs), **decoding_options(loaded, options))
     return [{"summary_text": one.text} for one in found]
 
 

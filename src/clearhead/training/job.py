@@ -11,7 +11,7 @@ from clearhead.data import CleaningRules, Split, Task
 from clearhead.errors import ConfigError, nearest
 from clearhead.text import TokenizerKind
 from clearhead.training.presets import train_preset
-from clearhead.training.settings import TrainSettings
+from clearhead.training.settings import OptimiserKind, TrainSettings
 from clearhead.training.settings_file import override, parse_duration
 
 _DEFAULT_SECONDS = 1800.0
@@ -170,7 +170,7 @@ def make_job(
     if preset is not None:
         overrides.append(f"model.preset={preset}")
     changes = override(_without_rivals(given or {}, overrides), overrides)
-    model: dict[str, Any] = changes["model"] if isinstance(changes.get("model"), dict) else {}
+    model = _section(changes, "model")
     known = _task_of(changes) if task is None else task
     changes["task"] = str(known)
     size = str(model.get("preset", _DEFAULT_SIZE))
@@ -179,10 +179,24 @@ def make_job(
         task=known,
         time_budget=_DEFAULT_SECONDS,
         fine_tune=bool(model.get("start")),
-        recurrent=str(model.get("architecture")).startswith("recurrent"),
+        optimiser=_optimiser(changes, model),
     )
     usual = to_dict(Job(task=known, train=train))
     return from_dict(Job, _merged(usual, _definite(changes)))
+
+
+def _section(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A mapping inside plain data; an empty one where something else stands there."""
+    found = data.get(name)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _optimiser(changes: Mapping[str, Any], model: Mapping[str, Any]) -> OptimiserKind | None:
+    """The optimiser that was asked for; AdamW for recurrent networks, which have no matrices that Muon moves."""
+    kind = _section(_section(changes, "train"), "optimiser").get("kind")
+    if kind in list(OptimiserKind):
+        return OptimiserKind(kind)
+    return OptimiserKind.ADAMW if str(model.get("architecture")).startswith("recurrent") else None
 
 
 def _task_of(changes: Mapping[str, Any]) -> Task:

@@ -226,7 +226,7 @@ class Trainer:
             self.log.append(line)
         taken = self._clock.elapsed - start
         # A model that has learned to write takes longer than one that stops at once.
-        self.state.reserve = max(self.state.reserve, reserve_for(evaluation=taken, saving=self._saving))
+        self.state.reserve = reserve_for(evaluation=taken, saving=self._saving)
         return taken
 
     def _verdict(self, *, out_of_time: bool) -> Status:

@@ -62,11 +62,11 @@ class _VocabularyCrossEntropy(Function):
         to_hidden_TD = torch.empty_like(hidden_TD)
         to_weight_VD = torch.zeros_like(weight_VD)
         to_bias_V = hidden_TD.new_zeros(len(weight_VD))
-        logits_CV = hidden_TD.new_empty(min(_CHUNK, len(hidden_TD)), len(weight_VD))
+        memory_TV = hidden_TD.new_empty(min(_CHUNK, len(hidden_TD)), len(weight_VD))
         for start in range(0, len(hidden_TD), _CHUNK):
             here = slice(start, start + _CHUNK)
             label_T1 = labels_T[here].unsqueeze(1)
-            logits_TV = _logits(hidden_TD[here], weight_VD, bias_V, out=logits_CV[: len(label_T1)])
+            logits_TV = _logits(hidden_TD[here], weight_VD, bias_V, out=memory_TV[: len(label_T1)])
             largest_T = logits_TV.amax(-1)
             true_T = logits_TV.gather(1, label_T1).squeeze(1)
             n_correct += (true_T == largest_T).sum()

@@ -106,7 +106,7 @@ def _prepare(
             say(fewer)
     else:
         tokenizer = start.tokenizer
-    tokenizer.save(folder)  # a start model's too: its folder may change or vanish before the run ends
+    tokenizer.save(folder)  # beside the data that it encoded, a start model's too
     say("reading and encoding the data")
     prepare(
         sources,

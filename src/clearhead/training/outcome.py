@@ -49,4 +49,4 @@ class Outcome:
                 since = "for a while" if self.best_step is None else f"since step {self.best_step}"
                 return f"stopped early at step {self.step}: no better evaluation {since}"
             case Status.OUT_OF_TIME:
-                return f"the time was over at step {self.step}: the machine was slower than when it was measured"
+                return f"the time was over at step {self.step}, before all that was planned or could be planned"

@@ -19,6 +19,7 @@ from clearhead.training.settings import (
 
 _RATES = {"tiny": 3e-3, "small": 1.5e-3, "base": 7e-4}
 _MUON_RATES = {"tiny": 6e-3, "small": 4e-3, "base": 2e-3}
+_MUON_DECAY = 0.1
 _LONG = (Task.TRANSLATE, Task.LANGUAGE_MODEL, Task.MASKED_LANGUAGE_MODEL)
 """Tasks that a model is trained for from nothing, where Muon pays (docs/experiments/training.md)."""
 _COSINE = ScheduleSettings(kind=ScheduleKind.COSINE, warmup_steps=100, floor=0.1)
@@ -58,7 +59,7 @@ def train_preset(
     steps: int | None = None,
     time_budget: float | None = None,
     fine_tune: bool = False,
-    recurrent: bool = False,
+    optimiser: OptimiserKind | None = None,
 ) -> TrainSettings:
     """Settings to start from.
 
@@ -68,7 +69,7 @@ def train_preset(
         steps: Steps of the run; or
         time_budget: its seconds.
         fine_tune: Whether the weights are trained already, and should move little.
-        recurrent: Whether it is a recurrent network, which has no matrices that Muon moves.
+        optimiser: What makes the steps; by default what suits the task.
 
     Raises:
         ConfigError: No preset of that name.
@@ -79,7 +80,7 @@ def train_preset(
     settings = TrainSettings(lr=_RATES[name], steps=steps, time_budget=time_budget, **_TASKS[task])
     if fine_tune:
         return replace(settings, lr=settings.lr / 30)
-    if task in _LONG and not recurrent:
-        muon = replace(settings.optimiser, kind=OptimiserKind.MUON, weight_decay=0.1)
-        return replace(settings, lr=_MUON_RATES[name], optimiser=muon)
-    return settings
+    if (optimiser or (OptimiserKind.MUON if task in _LONG else OptimiserKind.ADAMW)) is OptimiserKind.ADAMW:
+        return settings
+    muon = replace(settings.optimiser, kind=OptimiserKind.MUON, weight_decay=_MUON_DECAY)
+    return replace(settings, lr=_MUON_RATES[name], optimiser=muon)

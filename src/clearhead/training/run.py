@@ -10,6 +10,7 @@ A folder that holds a run is gone on with, if nothing changed that the run depen
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,7 @@ CONFIG = "config.yaml"
 RUN = "run.json"
 METRICS = "metrics.jsonl"
 CHECKPOINTS = "checkpoints"
+DATA = "data"
 LOCK = ".lock"
 _MODEL = ("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json")
 _MAX_RUN_BYTES = 16 * 2**20
@@ -149,6 +151,10 @@ def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -
     changes = differences(found.get("config"), wanted["config"], "") + differences(
         found.get("data"), wanted["data"], "data"
     )
+    if changes and not any((path / name).exists() for name in (METRICS, CHECKPOINTS)):
+        say("nothing was trained in this folder yet: begun anew with the settings and data of now")
+        shutil.rmtree(path / DATA, ignore_errors=True)
+        return _begin(path, wanted)
     if changes:
         more = f" and {len(changes) - _MOST_SHOWN} more" if len(changes) > _MOST_SHOWN else ""
         raise TrainingError(

@@ -26,12 +26,11 @@ from clearhead.training.objective import LanguageModelObjective, Objective, Tran
 from clearhead.training.outcome import Outcome
 from clearhead.training.progress import Progress
 from clearhead.training.read_samples import Sample
-from clearhead.training.run import RunFolder, open_run
+from clearhead.training.run import DATA, RunFolder, open_run
 from clearhead.training.world import World
 from clearhead.training.written_evaluation import WrittenEvaluation
 from clearhead.weights import family_of
 
-DATA = "data"
 SAMPLES = "samples.jsonl"
 SUMMARY = "summary.json"
 EVALUATION = "evaluation.json"

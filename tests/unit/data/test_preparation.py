@@ -130,6 +130,20 @@ def test_a_similar_pair_does_not_leak_turned_round(tmp_path: Path) -> None:
     assert [pair for pair in sides[1] if pair in sides[0]] == []
 
 
+def test_no_text_of_a_similar_pair_is_on_both_sides(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    pairs = [(f"Text {one}", f"Text {other}") for one, other in rng.integers(0, 300, (500, 2)) if one != other]
+    recipe = Recipe(task=Task.SIMILARITY, split=Split(share=0.03))
+    prepared, tokenizer = run([similar(tmp_path / "a.tsv", pairs)], tmp_path / "data", recipe)
+    train, measured = (
+        {text for field in ("source", "target") for text in texts(side, field, tokenizer)}
+        for side in (prepared.train, prepared.validation)
+    )
+    assert len(measured) > 10
+    assert train.isdisjoint(measured)
+    assert prepared.report.dropped["shares a text with what is measured by"] > 10
+
+
 def test_either_text_of_a_similar_pair_may_be_in_the_validation_files(tmp_path: Path) -> None:
     source = similar(tmp_path / "a.tsv", [(f"A cat {number}", f"A dog {number}") for number in range(40)])
     held = similar(tmp_path / "b.tsv", [("A DOG 3", "new"), ("newer", "a cat 4!"), ("A dog 5", "A cat 5")])

@@ -1,12 +1,13 @@
 """Sentences picked by what they mean: summaries and answers of encoders."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from clearhead.config import HeadKind
 from clearhead.errors import DecodingError, TextError
-from clearhead.tasks import Loaded, Span, answer, summarize
+from clearhead.tasks import Loaded, Span, answer, embed, nearness, summarize
 from clearhead.tasks.nearness import answer_sentences, sentences_of
 
 from .conftest import Make
@@ -19,16 +20,17 @@ NEWS = (
 )
 
 
-def test_a_sentence_knows_its_place() -> None:
-    found = sentences_of(TEXT)
+def test_a_sentence_knows_its_place(reader: Make) -> None:
+    found = sentences_of(reader(HeadKind.SENTENCE), TEXT)
     assert len(found) == 5
     assert [TEXT[one.start : one.end] for one in found] == [one.text for one in found]
 
 
 @pytest.mark.parametrize(("asked", "n"), [(None, 2), (1, 1), (3, 3), (9, 5)])
 def test_a_summary_is_made_of_sentences_in_their_order(reader: Make, asked: int | None, n: int) -> None:
-    (found,) = summarize(reader(HeadKind.SENTENCE), [TEXT], sentences=asked)
-    every = [one.text for one in sentences_of(TEXT)]
+    loaded = reader(HeadKind.SENTENCE)
+    (found,) = summarize(loaded, [TEXT], sentences=asked)
+    every = [one.text for one in sentences_of(loaded, TEXT)]
     picked = [sentence for sentence in every if sentence in found.text]
     assert found.text == " ".join(picked)
     assert len(picked) == n
@@ -38,12 +40,39 @@ def test_white_space_has_no_summary(reader: Make) -> None:
     assert [one.text for one in summarize(reader(HeadKind.NONE), ["", " \n", "Cat."])] == ["", " \n", "Cat."]
 
 
-def test_a_sentence_beyond_the_context_is_read_as_far_as_it_goes(reader: Make) -> None:
+def test_a_sentence_beyond_the_context_is_divided_between_words(reader: Make) -> None:
     loaded = reader(HeadKind.SENTENCE)
-    long = "the cat sat on " * 30 + "the mat."
-    assert len(loaded.tokenizer.encode(long)) > loaded.source_limit
-    (found,) = summarize(loaded, [f"{long} Who?"], sentences=2)
-    assert found.text == f"{long} Who?"
+    text = "Who? " + "the cat sat on " * 30 + "the mat."
+    found = sentences_of(loaded, text)
+    assert len(found) > 2
+    assert [text[one.start : one.end] for one in found] == [one.text for one in found]
+    assert " ".join(one.text for one in found) == text
+    assert all(len(loaded.tokenizer.encode(one.text)) <= loaded.source_limit for one in found)
+    (short,) = summarize(loaded, [text], sentences=1)
+    assert short.text in [one.text for one in found]
+
+
+def test_one_text_is_read_once_for_many_questions(reader: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, asked = reader(HeadKind.SENTENCE), list[int]()
+
+    def counted(model: Loaded, texts: list[str], **options: Any) -> Any:
+        asked.append(len(texts))
+        return embed(model, texts, **options)
+
+    monkeypatch.setattr(nearness, "embed", counted)
+    first = [answer_sentences(loaded, question, TEXT) for question in ("who ?", "where ?", "who ?")]
+    assert asked == [3, 5, 1, 1, 1]  # passages, sentences, questions
+    assert first[0] == first[2]
+    answer_sentences(loaded, "who ?", TEXT + " The end.")
+    assert len(asked) == 8
+
+
+def test_vectors_are_made_some_at_a_time(reader: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = answer_sentences(reader(HeadKind.SENTENCE), "who ?", TEXT, n=5)
+    monkeypatch.setattr(nearness, "_AT_ONCE", 2)
+    assert [one.text for one in answer_sentences(reader(HeadKind.SENTENCE), "who ?", TEXT, n=5)] == [
+        one.text for one in whole
+    ]
 
 
 def test_options_of_the_other_kind_are_refused(reader: Make, writer: Make) -> None:

@@ -152,3 +152,11 @@ def test_without_a_model_the_error_says_what_to_pass() -> None:
     assert "token-classification" not in embedded_models()
     with pytest.raises(WeightsError, match="pipeline\\('token-classification', model="):
         pipeline("token-classification")
+
+
+def test_an_encoder_summarises_whatever_length_is_asked_for(reader: Make) -> None:
+    text = "The cat sat on the mat. Paris is in France. Who played?"
+    run = pipeline("summarization", reader(HeadKind.SENTENCE))
+    (plain,) = run(text)
+    assert run(text, max_length=60, min_length=5, do_sample=False) == [plain]
+    assert run(text, sentences=3) == [{"summary_text": text}]

@@ -44,6 +44,15 @@ def test_muon_trains_new_transformers_and_nothing_else() -> None:
         assert make_job(overrides=[f"model.architecture={name}"]).train.optimiser.kind is OptimiserKind.ADAMW
 
 
+def test_an_optimiser_that_is_asked_for_brings_its_own_rate() -> None:
+    usual = make_job(overrides=["train.optimiser.kind=adamw"]).train
+    other = make_job(Task.CLASSIFY, overrides=["train.optimiser.kind=muon"]).train
+    recurrent = make_job(overrides=["model.architecture=recurrent"]).train
+    assert (usual.lr, usual.optimiser.weight_decay) == (recurrent.lr, recurrent.optimiser.weight_decay)
+    assert (other.lr, other.optimiser.weight_decay) == (make_job().train.lr, make_job().train.optimiser.weight_decay)
+    assert usual.lr < other.lr
+
+
 def test_an_unknown_task_in_a_file_is_refused() -> None:
     with pytest.raises(ConfigError, match="did you mean translate"):
         make_job(given={"task": "translat"})

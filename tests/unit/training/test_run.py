@@ -24,8 +24,19 @@ def test_a_new_run_writes_its_settings_and_is_gone_on_with(tmp_path: Path) -> No
     assert read_yaml(tmp_path / "run/config.yaml") == CONFIG
 
 
+def test_what_was_never_trained_begins_anew(tmp_path: Path) -> None:
+    opened(tmp_path)
+    (tmp_path / "data").mkdir()
+    said: list[str] = []
+    with open_run(tmp_path, config={"train": {"lr": 0.2}}, data=DATA, say=said.append):
+        assert not (tmp_path / "data").exists()
+    assert "begun anew" in said[0]
+    assert read_yaml(tmp_path / "config.yaml") == {"train": {"lr": 0.2}}
+
+
 def test_changed_settings_and_data_are_refused_by_name(tmp_path: Path) -> None:
     opened(tmp_path)
+    (tmp_path / "metrics.jsonl").touch()
     config = {"train": {"lr": 0.2, "steps": 5, "seed": 1}, "model": {"width": 8}}
     data = json.loads(json.dumps(DATA))
     data["train"][0]["files"][1]["size"] = 7

@@ -1,6 +1,6 @@
 """A training loop beside the one that most people write, in one run: tokens a second, padding not counted.
 
-    python benchmarks/train.py [--rounds 5] [--steps 8] [--preset small] [--optimiser adamw]
+    python benchmarks/train.py [--rounds 5] [--steps 8] [--preset small] [--optimiser adamw] [--profile]
 
 Both train a translator of the same size on the captions of multi30k: theirs with `torch.nn.Transformer`, batches
 of sentences drawn at random and padded to the longest, `nn.CrossEntropyLoss` over all positions and Adam; ours
@@ -117,12 +117,25 @@ def peak() -> float:
     return 4 * 2 * SIDE**3 / (time.perf_counter() - start)
 
 
+def show_profile(steps: Iterator[tuple[int, float]], n_steps: int) -> None:
+    """The operations that take most of the time, each without what it calls."""
+    next(steps)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        for _ in range(n_steps):
+            next(steps)
+    spent = sorted(profile.key_averages(), key=lambda one: -one.self_cpu_time_total)
+    total = sum(one.self_cpu_time_total for one in spent)
+    for one in spent[:15]:
+        print(f"{one.self_cpu_time_total / total:6.1%}  {one.key}")
+
+
 def main() -> None:
     """Prepare, take turns, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--preset", default="small")
+    parser.add_argument("--profile", action="store_true", help="show where our time goes instead")
     parser.add_argument("--optimiser", choices=("adamw", "muon"), help="by default the preset's")
     options = parser.parse_args()
     data = SHARED / "data/multi30k"
@@ -136,6 +149,9 @@ def main() -> None:
         pad_id = tokenizer.special.pad
         theirs = naive_steps(store, replace(SIZES[options.preset]), tokenizer.vocab_size, pad_id)
         ours = our_steps(store, options.preset, tokenizer, pad_id, optimiser=options.optimiser)
+        if options.profile:
+            show_profile(ours, options.steps)
+            return
         next(theirs), next(ours)
         rates: dict[str, list[float]] = {"naive": [], "clearhead": [], "share": []}
         for _ in range(options.rounds):

@@ -283,7 +283,7 @@ def test_time_counts_across_processes_and_the_steps_stay_fixed(tmp_path: Path, s
     with trainer(tmp_path, store, TIMED, clock=Clock(now=ticking)) as second:
         end = second.run()
     assert second.state.n_steps == planned
-    assert ticking.seconds < BUDGET - 0.8 * outcome.elapsed
+    assert ticking.seconds < BUDGET - 0.5 * outcome.elapsed
     assert outcome.elapsed < end.elapsed < BUDGET + 1.0
 
 

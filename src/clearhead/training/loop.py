@@ -226,7 +226,8 @@ class Trainer:
             self.log.append(line)
         taken = self._clock.elapsed - start
         # A model that has learned to write takes longer than one that stops at once.
-        self.state.reserve = reserve_for(evaluation=taken, saving=self._saving)
+        if self._saving:  # a process that went on with a run has not saved yet, and keeps what the last one knew
+            self.state.reserve = reserve_for(evaluation=taken, saving=self._saving)
         return taken
 
     def _verdict(self, *, out_of_time: bool) -> Status:

@@ -16,6 +16,16 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.config import RecurrentConfig as RecurrentConfig
     from clearhead.config import preset as preset
     from clearhead.errors import ClearheadError as ClearheadError
+    from clearhead.explain import Run as Run
+    from clearhead.explain import ablate as ablate
+    from clearhead.explain import drop as drop
+    from clearhead.explain import freeze as freeze
+    from clearhead.explain import look_at as look_at
+    from clearhead.explain import open_mask as open_mask
+    from clearhead.explain import patch as patch
+    from clearhead.explain import scale_scores as scale_scores
+    from clearhead.explain import skip as skip
+    from clearhead.explain import swap as swap
     from clearhead.model import Model as Model
     from clearhead.model import load as load
     from clearhead.models import build as build
@@ -25,6 +35,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.tasks import pipeline as pipeline
     from clearhead.text import Tokenizer as Tokenizer
     from clearhead.text import train_tokenizer as train_tokenizer
+    from clearhead.trace import Trace as Trace
+    from clearhead.trace import load_trace as load_trace
 
 __version__ = "0.1.0"
 
@@ -36,12 +48,24 @@ _DOORS = {
     "ModelConfig": "clearhead.config",
     "Recorder": "clearhead.probe",
     "RecurrentConfig": "clearhead.config",
+    "Run": "clearhead.explain",
     "Tokenizer": "clearhead.text",
+    "Trace": "clearhead.trace",
+    "ablate": "clearhead.explain",
     "build": "clearhead.models",
+    "drop": "clearhead.explain",
+    "freeze": "clearhead.explain",
     "listen": "clearhead.probe",
     "load": "clearhead.model",
+    "load_trace": "clearhead.trace",
+    "look_at": "clearhead.explain",
+    "open_mask": "clearhead.explain",
+    "patch": "clearhead.explain",
     "pipeline": "clearhead.tasks",
     "preset": "clearhead.config",
+    "scale_scores": "clearhead.explain",
+    "skip": "clearhead.explain",
+    "swap": "clearhead.explain",
     "train_tokenizer": "clearhead.text",
 }
 

@@ -2,11 +2,12 @@
 
 Takes: an embedded model's name, a folder or a hub id.
 Gives: a Model, whose methods are thin calls into the rooms that do the work.
-Uses:  tasks, weights, models, text.
+Uses:  explain, trace, tasks, engine, weights, models, text, probe.
 Never: arithmetic of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -15,9 +16,14 @@ from jaxtyping import Float32
 
 from clearhead import tasks
 from clearhead.config import Family, ModelConfig
+from clearhead.engine import WeightFormat
+from clearhead.errors import ConfigError
+from clearhead.explain.run import Run
 from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly
+from clearhead.probe import Listener, listen
 from clearhead.tasks import Filling, Label, Loaded, SearchIndex, Span, TokenLabel, Written
 from clearhead.text import Tokenizer
+from clearhead.trace import Generated, Trace, record_generation, record_reading
 from clearhead.weights import Checkpoint, family_of, save_checkpoint
 
 __all__ = ["Model", "load"]
@@ -146,6 +152,74 @@ class Model:
         vectors = tasks.embed(self.loaded, _listed(text), **options)
         return vectors[0] if isinstance(text, str) else vectors
 
+    def trace(
+        self,
+        text: str,
+        second: str | None = None,
+        *,
+        to: str | None = None,
+        sites: str | Sequence[str] = "*",
+        out: Path | str | None = None,
+        **options: Any,
+    ) -> Run:
+        """Runs the model and records what passes its sites; the numbers are those of any other run.
+
+        One pass over a text for a model that reads or goes on, one pass over a pair for an encoder-decoder. An
+        encoder-decoder that is given no target writes one, and the whole of that is recorded.
+
+        Args:
+            text: The text, or the source.
+            second: The target of an encoder-decoder, or the second text of an encoder.
+            to: The target's language, where the model knows several.
+            sites: Site names or globs, such as `decoder.*.cross.pattern`; what is not asked for costs nothing.
+            out: A .safetensors file for the trace; values then go through the disk, so that memory stays small.
+            **options: How to decode, where a target is written.
+
+        Raises:
+            TraceError: No site of that name.
+        """
+        wanted, path = _sites(sites), None if out is None else Path(out)
+        if self.family is Family.ENCODER_DECODER and second is None:
+            return self._run(record_generation(self.loaded, text, to=to, sites=wanted, out=path, **options))
+        if options:
+            raise ConfigError("a pass over a text decodes nothing", got=", ".join(options), expected="no such options")
+        return self._run(record_reading(self.loaded, text, second, to=to, sites=wanted, out=path))
+
+    def generate(
+        self,
+        text: str,
+        *,
+        to: str | None = None,
+        trace: str | Sequence[str] = (),
+        out: Path | str | None = None,
+        **options: Any,
+    ) -> Run:
+        """Writes what `translate` or `complete` would write for one sentence, and records prefill and every step.
+
+        Args:
+            text: The text to go on with, or the source.
+            to: The language to write, where the model translates.
+            trace: Site names or globs; the logits alone by default.
+            out: A .safetensors file for the trace.
+            **options: How to decode.
+        """
+        path = None if out is None else Path(out)
+        sites = _sites(trace) or ("logits",)
+        return self._run(record_generation(self.loaded, text, to=to, sites=sites, out=path, **options))
+
+    def edit(self, *edits: Listener) -> AbstractContextManager[None]:
+        """Changes runs inside the block: `with model.edit(clearhead.ablate("decoder.5.self", head=1)): …`.
+
+        Raises:
+            TraceError: When the block ends, where an edit found nothing to change.
+        """
+        return listen(*edits)
+
+    def _run(self, recorded: Trace | Generated) -> Run:
+        text, trace = ("", recorded) if isinstance(recorded, Trace) else (recorded.text, recorded.trace)
+        exact = self.loaded.weights is WeightFormat.FLOAT32
+        return Run(trace=trace, network=self.network, tokenizer=self.loaded.own_tokenizer, text=text, exact=exact)
+
     def index(self, corpus: Path | str, folder: Path | str) -> SearchIndex:
         """An index of a file of lines or a folder of texts, kept in a folder; `.search(query)` finds passages."""
         return SearchIndex.build(Path(folder), Path(corpus), self.loaded)
@@ -184,6 +258,10 @@ def load(name: Path | str, **options: Any) -> Model:
         WeightsError: Nothing of that name, or a folder that cannot be loaded.
     """
     return Model(loaded=Loaded.open(name, **options))
+
+
+def _sites(sites: str | Sequence[str]) -> tuple[str, ...]:
+    return (sites,) if isinstance(sites, str) else tuple(sites)
 
 
 def _listed(text: str | Sequence[str]) -> list[str]:

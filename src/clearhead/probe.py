@@ -15,6 +15,9 @@ Listeners hear in the order in which they began to listen, each what the one bef
 recorder inside an edit records the edited value. They belong to the thread (or task) that began to
 listen: other requests of a server pass their probes unheard. A generator must not yield while it listens:
 what its caller runs meanwhile would be heard too.
+
+A name that begins with @ is no value of the model but what steers it: `decoder.@positions`, `encoder.@mask`,
+`@ids`. A glob hears it only where it spells the @ itself, so that `decoder.*` means values alone.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -121,7 +124,8 @@ class _Globs:
     def match(self, site: str) -> bool:
         known = self.seen.get(site)
         if known is None:
-            known = self.seen[site] = any(fnmatchcase(site, pattern) for pattern in self.patterns)
+            fitting = [pattern for pattern in self.patterns if "@" in pattern or "@" not in site]
+            known = self.seen[site] = any(fnmatchcase(site, pattern) for pattern in fitting)
         return known
 
 
@@ -227,4 +231,5 @@ def _copy(value: Any) -> Any:
 
 
 def _sample(sites: list[str]) -> str:
+    sites = [site for site in sites if "@" not in site] or sites
     return ", ".join(sites[:5]) + (f" and {len(sites) - 5} more" if len(sites) > 5 else "")

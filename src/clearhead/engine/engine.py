@@ -110,7 +110,7 @@ class Engine:
             return DecoderOnlyStepper(
                 network=network, prompts=[request.ids for request in requests], n_new=n_new, window=window
             )
-        sources, prompts = [request.ids for request in requests], [self._prompt(request) for request in requests]
+        sources, prompts = [request.ids for request in requests], [self.prompt(request) for request in requests]
         if isinstance(network, EncoderDecoder):
             pad_id = network.config.tokens.pad or 0
             return EncoderDecoderStepper(network=network, sources=sources, prompts=prompts, n_new=n_new, pad_id=pad_id)
@@ -124,7 +124,7 @@ class Engine:
                 raise DecodingError(
                     "this model goes on with its text, and has no target that could begin", got="prefix"
                 )
-            ids = request.ids or (() if self._start_id is None else (self._start_id,))
+            ids = self.prompt(request)
             if not ids:
                 raise TextError("an empty text, and the model has no start token", advice="a text to go on with")
             context, overflow = context_of(network.config.decoder), self.overflow
@@ -141,16 +141,16 @@ class Engine:
         )
         settings = fitted(
             request.settings,
-            prompt_length=len(self._prompt(request)),
+            prompt_length=len(self.prompt(request)),
             context=context_of(stacks[1]),
             overflow=None,
         )
         return Request(ids=request.ids, prefix=request.prefix, settings=settings, draw=request.draw)
 
-    def _prompt(self, request: Request) -> tuple[int, ...]:
+    def prompt(self, request: Request) -> tuple[int, ...]:
         """What the decoder has before its first new id."""
         if isinstance(self.network, DecoderOnly):
-            return request.ids
+            return request.ids or (() if self._start_id is None else (self._start_id,))
         if self._start_id is None:
             raise DecodingError("this model has no start token for its targets", expected="decoder_start_token_id")
         return (self._start_id, *request.prefix)
@@ -172,7 +172,7 @@ class Engine:
         return [
             Row(
                 name=place,
-                prompt=self._prompt(request),
+                prompt=self.prompt(request),
                 settings=request.settings,
                 text=self._new_text(request),
                 scored=scored,
@@ -218,7 +218,7 @@ class Engine:
 
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
-        prompts = [self._prompt(request) for request in batch]
+        prompts = [self.prompt(request) for request in batch]
         found = beam_search(self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled)
         return [self._reply(result, request) for result, request in zip(found, batch, strict=True)]
 

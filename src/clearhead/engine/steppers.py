@@ -14,7 +14,7 @@ from torch import Tensor
 from clearhead.engine.padding import pad_left, pad_right
 from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
 from clearhead.nn import RecurrentState, StackCache
-from clearhead.probe import listening
+from clearhead.probe import listening, probe
 
 Prompts = Sequence[tuple[int, ...]]
 
@@ -90,6 +90,7 @@ class DecoderOnlyStepper:
 
     def _run(self, ids_BT: Tensor) -> Tensor:
         assert self._network.head is not None
+        ids_BT = probe("@ids", ids_BT)
         mask_BK = self._mask.upto(self._cache.length + ids_BT.shape[1])
         with self._mode():
             hidden_BTD = self._network.decode(ids_BT, mask_BK=mask_BK, cache=self._cache)
@@ -165,6 +166,7 @@ class EncoderDecoderStepper:
 
     def _run(self, ids_BT: Tensor) -> Tensor:
         assert self._network.head is not None and self._cache is not None
+        ids_BT = probe("@ids", ids_BT)
         with self._mode():
             hidden_BTD = self._network.decode(
                 ids_BT,
@@ -211,6 +213,7 @@ class RecurrentStepper:
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""
         assert self._state is not None
+        ids_B = probe("@ids", ids_B.unsqueeze(1))[:, 0]
         with self._mode():
             logits_BV, self._state = self._network.step(ids_B, self._state)
         return logits_BV

@@ -12,6 +12,7 @@ from clearhead.errors import ConfigError
 from clearhead.figures.inks import STYLE
 from clearhead.figures.panels import Panels
 from clearhead.figures.series import Curves
+from clearhead.figures.sketch import Sketch, cut
 from clearhead.figures.sparkline import curve_lines
 from clearhead.figures.terminal import lines
 from clearhead.figures.words import visible
@@ -34,7 +35,7 @@ class Figure:
 
     title: str
     svg: str
-    panels: Panels | Curves
+    panels: Panels | Curves | Sketch
 
     def save(self, path: Path | str) -> Path:
         """Writes the picture as the name's ending says: .svg, .png or .html.
@@ -67,9 +68,9 @@ class Figure:
     @property
     def html(self) -> str:
         """The picture as a page of its own that loads nothing."""
-        is_curves = isinstance(self.panels, Curves)
-        title = escape(visible(self.title or ("curves" if is_curves else "heatmap")))
-        dark = f":root {{ color-scheme: light dark; }}\n{STYLE}" if is_curves else ""
+        themed = not isinstance(self.panels, Panels)
+        title = escape(visible(self.title or ("picture" if themed else "heatmap")))
+        dark = f":root {{ color-scheme: light dark; }}\n{STYLE}" if themed else ""
         return (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n'
@@ -85,6 +86,8 @@ class Figure:
             colour: Whether to shade with the terminal's colours; by default where output is a terminal that
                 wants them.
         """
+        if isinstance(self.panels, Sketch):
+            return "\n".join(cut(line, width) for line in (visible(self.title), *self.panels.lines) if line)
         if isinstance(self.panels, Curves):
             return "\n".join(curve_lines(self.panels, title=self.title, width=width))
         return "\n".join(lines(self.panels, title=self.title, width=width, colour=colour))

@@ -11,7 +11,7 @@ from clearhead.models.build import blank, build
 from clearhead.models.decoder_only import DecoderOnly
 from clearhead.models.encoder_decoder import EncoderDecoder
 from clearhead.models.encoder_only import EncoderOnly
-from clearhead.models.heads import LanguageModelHead
+from clearhead.models.heads import LanguageModelHead, SequenceClassificationHead
 from clearhead.models.outputs import DecoderOutput, EncoderDecoderOutput, EncoderOutput
 from clearhead.models.recurrent import Recurrent
 
@@ -25,6 +25,7 @@ __all__ = [
     "LanguageModelHead",
     "Network",
     "Recurrent",
+    "SequenceClassificationHead",
     "blank",
     "build",
 ]

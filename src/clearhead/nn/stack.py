@@ -1,5 +1,7 @@
 """A stack: an embedding, like blocks one after another, and a last norm."""
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -73,11 +75,12 @@ class Stack(nn.Module):
             cache: What earlier positions left; takes the new ones.
         """
         n_past = cache.length if cache else 0
-        positions = _positions(n_past, ids_BT, mask_BK)
+        with scope(self.name):
+            positions = probe("@positions", _positions(n_past, ids_BT, mask_BK))
         with scope(self.embed_name):
             x_BTD = self.embedding(ids_BT, positions=positions, segment_ids_BT=segment_ids_BT)
-        around = self._surroundings(positions, n_past, x_BTD.dtype, mask_BK, source)
         with scope(self.name):
+            around = self._surroundings(positions, n_past, x_BTD.dtype, mask_BK, source)
             for index, block in enumerate(self.blocks):
                 with scope(str(index)):
                     x_BTD = block(x_BTD, around, cache.blocks[index] if cache else None)
@@ -90,18 +93,20 @@ class Stack(nn.Module):
     ) -> Surroundings:
         n_queries = positions.shape[1]
         n_keys = n_past + n_queries
+        mask = AttentionMask(
+            n_queries=n_queries,
+            n_keys=n_keys,
+            causal=self.causal,
+            window=self.config.attention.window,
+            keys=mask_BK,
+            device=positions.device,
+        )
+        bias_1HQK = None if self.relative is None else self.relative(n_queries=n_queries, n_keys=n_keys)
         return Surroundings(
-            mask=AttentionMask(
-                n_queries=n_queries,
-                n_keys=n_keys,
-                causal=self.causal,
-                window=self.config.attention.window,
-                keys=mask_BK,
-                device=positions.device,
-            ),
+            mask=probe("@mask", mask),
             rotation=None if self.rotary is None else self.rotary(positions, dtype=dtype),
-            bias_1HQK=None if self.relative is None else self.relative(n_queries=n_queries, n_keys=n_keys),
-            source=source,
+            bias_1HQK=None if bias_1HQK is None else probe("@bias", bias_1HQK),
+            source=source if source is None else replace(source, mask=probe("@cross_mask", source.mask)),
         )
 
 

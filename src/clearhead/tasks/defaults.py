@@ -16,6 +16,18 @@ EMBEDDED = {
 }
 
 
+def model_to_look_into(text: str, *, to: str | None) -> str:
+    """The embedded model that somebody means who looks inside and names none.
+
+    Args:
+        text: What it will read.
+        to: The language it is to write, if any.
+    """
+    if to is not None:
+        return default_model("translate")
+    return default_model("fill" if "[MASK]" in text else "complete")
+
+
 def default_model(verb: str) -> str:
     """The name of the embedded model for a task.
 

@@ -13,7 +13,7 @@ from clearhead.tasks.sources import source_ids, source_pieces
 from clearhead.tasks.written import Written, as_written, check_texts, joined
 from clearhead.text.sentences import Segment, join_segments, split_sentences
 
-_USUAL = {"beams": 4}
+USUAL = {"beams": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ def translate(
     loaded.require("translate")
     texts = check_texts(texts)
     told = instruction(loaded, to=to, source=source)
-    settings = settings_of(loaded, usual=_USUAL, asked=options, tasks=told.tasks)
+    settings = settings_of(loaded, usual=USUAL, asked=options, tasks=told.tasks)
     segments = [split_sentences(text) for text in texts]
     sentences = [segment.text for parts in segments for segment in parts if segment.is_sentence]
     pieces = _pieces(loaded, sentences, told)

@@ -1,5 +1,6 @@
 """Masks: which query may look at which key."""
 
+from collections.abc import Collection
 from functools import cached_property
 
 import torch
@@ -39,6 +40,25 @@ class AttentionMask:
         self.keys = keys
         self.device = device
         self._biased: tuple[Tensor, Tensor] | None = None
+
+    def without_order(self) -> "AttentionMask":
+        """The same mask with the future open."""
+        return AttentionMask(n_queries=self.n_queries, n_keys=self.n_keys, keys=self.keys, device=self.device)
+
+    def without_keys(self, places: Collection[int]) -> "AttentionMask":
+        """The same mask with some keys closed to every query; places beyond the last key close nothing."""
+        real_BK = torch.ones(1, self.n_keys, dtype=torch.bool, device=self.device) if self.keys is None else self.keys
+        closed = [place for place in places if place < self.n_keys]
+        real_BK = real_BK.clone()
+        real_BK[:, closed] = False
+        return AttentionMask(
+            n_queries=self.n_queries,
+            n_keys=self.n_keys,
+            causal=self.causal,
+            window=self.window,
+            keys=real_BK,
+            device=self.device,
+        )
 
     @cached_property
     def open(self) -> Bool[Tensor, "_ 1 _ K"] | None:

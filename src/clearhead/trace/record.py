@@ -1,0 +1,285 @@
+"""Runs that are recorded as they happen: one pass over a text, or everything that writing a text takes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from clearhead.config import Family, ModelConfig, RecurrentConfig, to_dict
+from clearhead.decoding import BeamCandidate
+from clearhead.engine import Answer, Engine, Overflow, Reply, Request
+from clearhead.errors import TextError, TraceError, nearest
+from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly, Recurrent
+from clearhead.probe import listen
+from clearhead.tasks import Loaded
+from clearhead.tasks.single import single_request, text_ids
+from clearhead.tasks.sources import whole_texts
+from clearhead.text.words import check_text
+from clearhead.trace.anatomy import Anatomy
+from clearhead.trace.assemble import Assembly
+from clearhead.trace.file import load_trace, write_trace
+from clearhead.trace.tape import Tape
+from clearhead.trace.trace import SiteRecord, Token, Trace
+
+Networks = EncoderOnly | DecoderOnly | EncoderDecoder | Recurrent
+Pieces = Callable[[int], str]
+EVERYTHING = ("*",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generated:
+    """A text that was written, with the run that wrote it.
+
+    Attributes:
+        text: The text; the best, where there are several.
+        answers: All of them, the best first.
+        trace: What was recorded on the way to the best.
+    """
+
+    text: str
+    answers: tuple[Answer, ...]
+    trace: Trace
+
+
+def record_pass(
+    network: Networks,
+    *,
+    ids: Sequence[int],
+    target_ids: Sequence[int] | None = None,
+    segments: Sequence[int] | None = None,
+    tape: Tape,
+) -> None:
+    """Runs a network once over ids, and lets a tape hear it.
+
+    Args:
+        network: The model.
+        ids: The text, or the source.
+        target_ids: What the decoder reads, where there is an encoder before it.
+        segments: Which segment each id is in, for models that have segments.
+        tape: What hears.
+    """
+    given = torch.tensor([list(ids)])
+    with torch.no_grad(), listen(tape):
+        if isinstance(network, EncoderOnly):
+            kinds = None if segments is None or not network.n_segments else torch.tensor([list(segments)])
+            network(given, segment_ids_BS=kinds)
+        elif isinstance(network, DecoderOnly):
+            network(given)
+        else:
+            assert target_ids is not None, "an encoder-decoder needs a target"
+            network(given, torch.tensor([list(target_ids)]))
+
+
+def record_reading(
+    loaded: Loaded,
+    text: str,
+    second: str | None = None,
+    *,
+    to: str | None = None,
+    sites: Sequence[str] = EVERYTHING,
+    out: Path | None = None,
+) -> Trace:
+    """The trace of one pass over a text, or over a pair: nothing is written.
+
+    Args:
+        loaded: The model.
+        text: The text; the source, where the model is an encoder-decoder.
+        second: The target of an encoder-decoder, or the second text of an encoder.
+        to: The target's language, where the model knows several.
+        sites: Site names or globs.
+        out: A file for the trace; values then go through the disk, so that memory stays small.
+
+    Raises:
+        TraceError: No site of that name.
+        TextError: A pair for a model that reads one text, or the reverse.
+    """
+    tape, config = Tape(sites=sites, out=out), loaded.config
+    tokenizer = loaded.tokenizer
+    source: Sequence[int] = ()
+    target: Sequence[int] = ()
+    if config.family is Family.ENCODER_ONLY:
+        read = tokenizer.encode_pair(check_text(text), second, literal=True) if second is not None else None
+        encoding = read or whole_texts(loaded, [check_text(text)], truncate=False)[0]
+        source = encoding.ids
+        record_pass(loaded.reader, ids=source, segments=encoding.segments, tape=tape)
+    elif config.family is Family.DECODER_ONLY:
+        if second is not None:
+            raise TextError("this model reads one text", got="a pair", expected="one text")
+        target = text_ids(loaded, text, to=to) or _start(loaded)
+        record_pass(loaded.engine.network, ids=target, tape=tape)
+    else:
+        if second is None:
+            raise TextError("an encoder-decoder reads a pair", got="one text", advice="a target, or a run that writes")
+        source = text_ids(loaded, text, to=to)
+        target = (*_start(loaded), *tokenizer.target.encode(check_text(second), add_special=False, literal=True).ids)
+        record_pass(loaded.engine.network, ids=source, target_ids=target, tape=tape)
+    return finished(
+        tape,
+        config=config,
+        name=loaded.name,
+        source=_tokens(source, tokenizer.piece_of),
+        target=_tokens(target, tokenizer.target.piece_of),
+    )
+
+
+def record_generation(
+    loaded: Loaded,
+    text: str,
+    *,
+    to: str | None = None,
+    sites: Sequence[str] = EVERYTHING,
+    out: Path | None = None,
+    **options: Any,
+) -> Generated:
+    """Writes what `translate` or `complete` would write for one sentence, and records it.
+
+    Args:
+        loaded: The model.
+        text: The text to go on with, or the source.
+        to: The language to write, where the model translates.
+        sites: Site names or globs.
+        out: A file for the trace; values then go through the disk, so that memory stays small.
+        **options: How to decode, by the names of DecodingSettings.
+
+    Raises:
+        TraceError: No site of that name.
+    """
+    if loaded.overflow is Overflow.SLIDE:
+        raise TraceError("a text that forgets its start cannot be recorded", got="overflow='slide'", expected="'error'")
+    request = single_request(loaded, text, to=to, **options)
+    tokenizer = loaded.tokenizer
+    return record_request(
+        loaded.engine,
+        request,
+        tape=Tape(sites=sites, out=out),
+        config=loaded.config,
+        name=loaded.name,
+        pieces=(tokenizer.piece_of, tokenizer.target.piece_of),
+    )
+
+
+def record_request(
+    engine: Engine,
+    request: Request,
+    *,
+    tape: Tape,
+    config: ModelConfig | RecurrentConfig,
+    pieces: tuple[Pieces, Pieces],
+    name: str = "",
+) -> Generated:
+    """Answers one request and records it; of several beams, the steps of the best.
+
+    Args:
+        engine: The model, ready to write.
+        request: What to answer.
+        tape: What hears.
+        config: What the network is.
+        pieces: What turns an id of the source, and one of the target, into its piece.
+        name: The name of the model.
+    """
+    with listen(tape):
+        reply = engine.generate([request], scored=True, record=True)[0]
+    best = reply.best
+    n_steps = tape.step + 1
+    rows, scores = ([0] * n_steps, best.log_probabilities)
+    if reply.steps:
+        path, scores = _path(reply, best.ids)
+        rows = [0] * (n_steps - len(reply.steps)) + path
+    prompt = engine.prompt(request)
+    before = _tokens(prompt, pieces[1])
+    written = _tokens(best.ids, pieces[1])
+    reads = not isinstance(engine.network, DecoderOnly)
+    trace = finished(
+        tape,
+        config=config,
+        name=name,
+        rows=rows,
+        source=_tokens(request.ids, pieces[0]) if reads else (),
+        target=(*before, *written[: max(0, len(written) - 1)]),
+        written=written,
+        n_prompt=len(before),
+        scores=tuple(scores),
+        beams=reply.steps,
+        score=best.score,
+        length_penalty=request.settings.length_penalty,
+    )
+    return Generated(text=best.text, answers=reply.answers, trace=trace)
+
+
+def finished(
+    tape: Tape,
+    *,
+    config: ModelConfig | RecurrentConfig,
+    name: str = "",
+    rows: Sequence[int] | None = None,
+    **facts: Any,
+) -> Trace:
+    """The trace of what a tape has heard.
+
+    Args:
+        tape: The tape.
+        config: What the network is.
+        name: The name of the model.
+        rows: The row of the batch that the text had at each of its steps.
+        **facts: The other attributes of the Trace.
+
+    Raises:
+        TraceError: The tape kept nothing: no site has such a name.
+    """
+    if not tape.pieces:
+        asked = ", ".join(tape.asked)
+        raise TraceError(
+            "no site of this name in this run",
+            got=asked,
+            expected=", ".join(tape.passed[:6]) + " …",
+            advice=nearest(asked, tape.passed),
+        )
+    family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
+    anatomy = Anatomy(config=config) if isinstance(config, ModelConfig) else None
+    found = [Assembly.of(tape, site, family=family, rows=rows) for site in tape.pieces]
+    assemblies = {one.site: one for one in found if one is not None}
+    sites = {site: _site_record(one, tape, anatomy) for site, one in assemblies.items()}
+    trace = Trace(model=name, family=family, config=to_dict(config), sites=sites, **facts)
+    if tape.out is not None:
+        return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape)))
+    return replace(trace, values={site: one.put_together(tape) for site, one in assemblies.items()})
+
+
+def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:
+    made = None if anatomy is None else anatomy.made(one.site)
+    return SiteRecord(
+        axes=one.axes,
+        shape=one.shape,
+        operation=made.operation if made else "",
+        inputs=made.inputs if made else (),
+        parameters=made.parameters if made else (),
+        line=tape.lines[one.site],
+    )
+
+
+def _path(reply: Reply, ids: tuple[int, ...]) -> tuple[list[int], list[float]]:
+    """The row that a finished text had at each step, and the log-probability of each of its ids."""
+    row, total = 0, 0.0
+    rows: list[int] = []
+    scores: list[float] = []
+    for place, index in enumerate(ids):
+        rows.append(row)
+        found = _candidate(reply.steps[place], row, index)
+        scores.append(found.log_probability - total)
+        total = found.log_probability
+        row = found.place if found.place is not None else 0
+    return rows, scores
+
+
+def _candidate(step: Sequence[BeamCandidate], parent: int, index: int) -> BeamCandidate:
+    return next(one for one in step if one.parent == parent and one.id == index)
+
+
+def _tokens(ids: Sequence[int], piece_of: Pieces) -> tuple[Token, ...]:
+    return tuple(Token(id=int(index), piece=piece_of(int(index))) for index in ids)
+
+
+def _start(loaded: Loaded) -> tuple[int, ...]:
+    return loaded.engine.prompt(Request(ids=()))

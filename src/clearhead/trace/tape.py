@@ -1,0 +1,114 @@
+"""A tape: the listener that keeps what passes while a model runs, in memory or on the disk."""
+
+import inspect
+import linecache
+import math
+import tempfile
+import weakref
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import clearhead
+from clearhead.trace.trace import SourceLine
+
+_HOME = Path(clearhead.__file__).parent
+_MACHINERY = ("probe.py", "trace/tape.py")
+_FLOAT_BYTES = 4
+IDS = "@ids"
+"""Passes the probes before each step of decoding: what is heard after it belongs to that step."""
+
+
+class Piece(NamedTuple):
+    """What passed a site once.
+
+    Attributes:
+        step: Which step of decoding it was, from 0; -1 for what came before the first.
+        shape: The shape of the value.
+        value: The value; None where it lies on the disk.
+        start: Where it begins on the disk.
+    """
+
+    step: int
+    shape: tuple[int, ...]
+    value: np.ndarray | None
+    start: int
+
+
+class Tape:
+    """Keeps the values of some sites, step by step.
+
+    Args:
+        sites: Site names or globs.
+        out: The file that the trace will go to; values then wait on the disk, in a file without a name beside it.
+    """
+
+    def __init__(self, *, sites: Sequence[str], out: Path | None = None) -> None:
+        self._sites = tuple(sites)
+        self._wanted: dict[str, bool] = {IDS: True}
+        self.out = out
+        self._file: Any = None
+        if out is not None:
+            self._file = tempfile.TemporaryFile(dir=out.parent)  # noqa: SIM115  (it lives as long as the tape)
+            weakref.finalize(self, self._file.close)
+        self._end = 0
+        self.step = -1
+        self.pieces: dict[str, list[Piece]] = {}
+        self.lines: dict[str, SourceLine | None] = {}
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The names or globs that were asked for."""
+        return self._sites
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """Every site that passed, whether it was kept or not."""
+        return tuple(site for site in self._wanted if not site.startswith("@"))
+
+    def wants(self, site: str) -> bool:
+        """Whether the site is one of those asked for."""
+        wanted = self._wanted.get(site)
+        if wanted is None:
+            wanted = self._wanted[site] = "@" not in site and any(fnmatchcase(site, glob) for glob in self._sites)
+        return wanted
+
+    def hear(self, site: str, value: Any) -> Any:
+        """Keeps a copy and lets the value pass."""
+        if site == IDS:
+            self.step += 1
+            return value
+        if site not in self.pieces:
+            self.pieces[site] = []
+            self.lines[site] = _line_of(inspect.currentframe())
+        array = value.detach().cpu().numpy()
+        if self._file is None:
+            self.pieces[site].append(Piece(self.step, array.shape, array.copy(), 0))
+        else:
+            content = np.ascontiguousarray(array, dtype=np.float32)
+            self._file.write(content.data)
+            self.pieces[site].append(Piece(self.step, array.shape, None, self._end))
+            self._end += content.nbytes
+        return value
+
+    def value(self, piece: Piece) -> np.ndarray:
+        """The value of a piece, read from the disk where it lies there."""
+        if piece.value is not None:
+            return piece.value
+        self._file.seek(piece.start)
+        content = self._file.read(math.prod(piece.shape) * _FLOAT_BYTES)
+        return np.frombuffer(content, dtype=np.float32).reshape(piece.shape)
+
+
+def _line_of(frame: Any) -> SourceLine | None:
+    """The line whose probe is being heard: the nearest of this package outside the machinery of listening."""
+    while frame is not None:
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(_HOME) and (name := path.relative_to(_HOME).as_posix()) not in _MACHINERY:
+            code = linecache.getline(str(path), frame.f_lineno).strip()
+            return SourceLine(file=name, line=frame.f_lineno, code=code)
+        frame = frame.f_back
+    return None

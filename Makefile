@@ -15,21 +15,21 @@ INSTALL := $(BIN)/pip install -qq -c constraints.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-long suite lint format types contracts bench browser clean
+.PHONY: help demo test test-long suite lint format types page contracts bench browser clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.runtime ## install, then print every worked example and draw its pictures into demo/
-	$(BIN)/clearhead learn --out demo
+demo: $(VENV)/.runtime ## install, then a tour of the embedded models, without a network; writes demo/report.html
+	@$(BIN)/python examples/demo.py --out demo
 
-test: browser lint types contracts suite ## install, then lint, types, import contracts and all tests
+test: browser lint types page contracts suite ## install, then lint, types, import contracts and all tests
 
 test-long: $(VENV)/.dev ## the tests marked long; their last output stays in docs/experiments
 	@mkdir -p $(dir $(LONG_LOG))
 	set -o pipefail; $(BIN)/pytest -m long --no-header --timeout=3600 2>&1 | tee $(LONG_LOG)
 
-suite: $(VENV)/.dev ## all tests but the long ones
+suite: $(VENV)/.dev node_modules/.installed ## all tests but the long ones
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
 
 lint: $(VENV)/.dev ## format and lint, changing nothing
@@ -43,6 +43,9 @@ format: $(VENV)/.dev ## format and lint, mending what can be mended
 types: $(VENV)/.dev ## pyright, strict on src
 	$(BIN)/pyright
 
+page: node_modules/.installed ## types of the page's scripts
+	node_modules/.bin/tsc -p tsconfig.json
+
 contracts: $(VENV)/.dev ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
@@ -52,7 +55,7 @@ bench: $(VENV)/.dev ## every benchmark
 	for file in "$${files[@]}"; do echo "$$file"; $(BIN)/python "$$file" || exit; done
 
 clean: ## forget the environment, the caches and the demo
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build demo
+	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build demo
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 browser:
@@ -67,6 +70,10 @@ $(BIN)/python:
 # A stamp is newer than what it was installed from; the development install includes the other.
 $(VENV)/.runtime: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) -e .
+	@touch $@
+
+node_modules/.installed: package.json package-lock.json
+	npm ci --silent --no-audit --no-fund
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python

@@ -22,13 +22,13 @@ A name that begins with @ is no value of the model but what steers it: `decoder.
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "heard", "listen", "listening", "probe", "scope"]
+__all__ = ["Edit", "Listener", "Recorder", "edited", "heard", "listen", "listening", "probe", "scope"]
 
 Value = TypeVar("Value")
 
@@ -75,6 +75,11 @@ def heard(*names: str) -> bool:
     return any(listener.wants(prefix + name) for listener in listeners for name in names)
 
 
+def edited(site: str) -> bool:
+    """Whether an edit that listens now may change what passes a site."""
+    return any(isinstance(listener, Edit) and listener.changes(site) for listener in _listeners.get())
+
+
 def listening() -> bool:
     """Whether anybody listens at all."""
     return bool(_listeners.get())
@@ -82,16 +87,23 @@ def listening() -> bool:
 
 def scope(name: str) -> AbstractContextManager[None]:
     """Puts a name before the sites of all probes inside."""
-    return _scoped(name) if _listeners.get() else _nowhere
+    return _Scope(name=name) if _listeners.get() else _nowhere
 
 
-@contextmanager
-def _scoped(name: str) -> Generator[None]:
-    token = _prefix.set(f"{_prefix.get()}{name}.")
-    try:
-        yield
-    finally:
-        _prefix.reset(token)
+class _Scope:
+    """A name before the sites inside; a class, because a generator would cost a run that is recorded twice as much."""
+
+    __slots__ = ("_name", "_token")
+
+    def __init__(self, *, name: str) -> None:
+        self._name = name
+        self._token: Token[str]
+
+    def __enter__(self) -> None:
+        self._token = _prefix.set(f"{_prefix.get()}{self._name}.")
+
+    def __exit__(self, *_: object) -> None:
+        _prefix.reset(self._token)
 
 
 @contextmanager
@@ -124,9 +136,12 @@ class _Globs:
     def match(self, site: str) -> bool:
         known = self.seen.get(site)
         if known is None:
-            fitting = [pattern for pattern in self.patterns if "@" in pattern or "@" not in site]
-            known = self.seen[site] = any(fnmatchcase(site, pattern) for pattern in fitting)
+            known = self.seen[site] = self.fits(site)
         return known
+
+    def fits(self, site: str) -> bool:
+        fitting = [pattern for pattern in self.patterns if "@" in pattern or "@" not in site]
+        return any(fnmatchcase(site, pattern) for pattern in fitting)
 
 
 class Recorder:
@@ -190,6 +205,10 @@ class Edit:
     def wants(self, site: str) -> bool:
         """Whether the site is one of those to change."""
         return self._globs.match(site)
+
+    def changes(self, site: str) -> bool:
+        """Whether what passes this site may leave it changed."""
+        return self._globs.fits(site)
 
     def hear(self, site: str, value: Any) -> Any:
         """Gives what `change` makes of the value."""

@@ -56,8 +56,10 @@ def heatmap(
     if kind is Kind.BEAMS and beams is None:
         decoding["beams"] = 4
     looked = Looked(text=text, second=second, model=model, to=to, write=write, decoding=decoding, threads=threads)
-    wanted = site or _NEEDS.get(kind) or ("decoder.*.cross.pattern" if to is not None else "*.self.pattern")
-    figure = _drawn(looked.run(wanted), wanted, kind, head)
+    opened = looked.open()
+    usual = "decoder.*.cross.pattern" if opened.family == "encoder-decoder" else "*.self.pattern"
+    wanted = site or _NEEDS.get(kind) or usual
+    figure = _drawn(looked.run(wanted, model=opened), wanted, kind, head)
     if out is None:
         columns = shutil.get_terminal_size((100, 24)).columns
         typer.echo(figure.terminal(width=columns))

@@ -20,7 +20,7 @@ Second = Annotated[
 ]
 ModelName = Annotated[str | None, typer.Option("--model", "-m", metavar="NAME", help="A folder, or owner/name.")]
 To = Annotated[str | None, typer.Option("--to", metavar="LANG", help="The language to write: fr, German.")]
-Write = Annotated[bool, typer.Option("--write", help="Go on with the text, and record that too.")]
+Write = Annotated[bool, typer.Option("--write", help="Go on with the text, with the likeliest tokens.")]
 Beams = Annotated[int | None, typer.Option("--beams", metavar="N", min=1, help="Texts to follow at once.")]
 Length = Annotated[int | None, typer.Option("--max-new-tokens", metavar="N", min=1, help="Tokens to write at most.")]
 Threads = Annotated[int | None, typer.Option("--threads", metavar="N", min=1, max=512, help="All by default.")]
@@ -59,12 +59,15 @@ class Looked:
             torch.set_num_threads(self.threads)
         return load(self.model or model_to_look_into(self.text, to=self.to))
 
-    def run(self, *sites: str, out: Path | None = None) -> Any:
-        """The run with these sites recorded."""
-        model = self.open()
+    def run(self, *sites: str, out: Path | None = None, model: Any = None) -> Any:
+        """The run with these sites recorded; chance has no part in it."""
+        model = self.open() if model is None else model
         writes = self.write or (self.decoding and self.second is None)
         if writes and self.second is None:
-            return model.generate(self.text, to=self.to, trace=sites, out=out, **self.decoding)
+            decoding = dict(self.decoding)
+            if model.family == "decoder-only" and "beams" not in decoding:
+                decoding["temperature"] = 0
+            return model.generate(self.text, to=self.to, trace=sites, out=out, **decoding)
         return model.trace(self.text, self.second, to=self.to, sites=sites, out=out)
 
 

@@ -7,6 +7,7 @@ Never: a term that was left out of a sum.
 """
 
 import json
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,9 @@ from clearhead.cli.output import check_place
 __all__ = ["app"]
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,9}")
 
 
 class By(StrEnum):
@@ -67,13 +71,13 @@ def why(
             stream.write(as_html(node, depth=depth, most=max(top, 40)).encode("utf-8"))
         typer.echo(f"wrote {out}")
     elif as_json:
-        typer.echo(json.dumps(as_data(node, depth=depth), ensure_ascii=False))
+        typer.echo(json.dumps(as_data(node, depth=depth, most=top), ensure_ascii=False))
     else:
         typer.echo(as_text(node, depth=depth, most=top))
 
 
 def _place(pair: str) -> tuple[str, int | str]:
     letter, separator, value = pair.partition("=")
-    if not separator or not letter:
+    if not separator or len(letter) != 1 or not letter.isupper():
         raise typer.BadParameter(f"{pair!r} is not AXIS=PLACE, such as T=-1", param_hint="--at")
-    return letter, int(value) if value.lstrip("-").isdigit() else value
+    return letter, int(value) if _WHOLE.fullmatch(value) else value

@@ -153,11 +153,13 @@ def _by_header(names: Sequence[str], task: Task) -> dict[Role, int]:
 def _chosen(names: list[str], named: list[str], *, task: Task, keyed: bool, where: str) -> Columns:
     """The columns that the user named."""
     roles = (*REQUIRED[task], *OPTIONAL[task])
-    if not len(REQUIRED[task]) <= len(named) <= len(roles):
+    # One text alone is enough for a student, who learns from a teacher's vectors and not from pairs.
+    least = 1 if task is Task.SIMILARITY else len(REQUIRED[task])
+    if not least <= len(named) <= len(roles):
         raise TextError(
             f"another number of columns than the task {task} needs",
             got=", ".join(named),
-            expected=", ".join(REQUIRED[task]) + "".join(f" [, {role}]" for role in OPTIONAL[task]),
+            expected=", ".join(roles[:least]) + "".join(f" [, {role}]" for role in roles[least:]),
         )
     places: list[int] = []
     for name in named:

@@ -3,6 +3,7 @@
 AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)        (Och and Ney 2003; A found, S sure, P possible, S ⊆ P)
 """
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -50,6 +51,8 @@ def align(trace: Trace, *, site: str | None = None, head: int | None = None) -> 
         raise TraceError("no cross-attention was recorded", expected="a run with decoder.*.cross.pattern")
     name = site or max(patterns, key=lambda one: float(trace[one][0].mean(0).max(-1).mean()))
     pattern_HQK = trace[name][0]
+    if head is not None and not -len(pattern_HQK) <= head < len(pattern_HQK):
+        raise TraceError("a head that is not there", got=head, expected=f"0 to {len(pattern_HQK) - 1}")
     table = pattern_HQK.mean(0) if head is None else pattern_HQK[head]
     after = (*trace.target[1:], *(trace.written[-1:] if trace.written else ()))
     table = table[: len(after)]
@@ -71,6 +74,11 @@ def alignment_error_rate(found: Collection[Link], *, sure: Collection[Link], pos
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 
 
+def _is_letter(character: str) -> bool:
+    """Whether a character is part of a word; the signs of vowels are, in scripts that have such."""
+    return character.isalnum() or (character != "" and unicodedata.category(character)[0] == "M")
+
+
 def _words(tokens: Sequence[Token]) -> tuple[tuple[str, ...], list[list[int]]]:
     """Words from pieces: a piece that begins with the mark of a space begins one; tags and ends are none."""
     words: list[str] = []
@@ -81,7 +89,7 @@ def _words(tokens: Sequence[Token]) -> tuple[tuple[str, ...], list[list[int]]]:
             continue
         begins = piece.startswith(("▁", "Ġ"))
         bare = token.shown
-        if begins or not groups or not bare[:1].isalnum() or not words[-1][-1:].isalnum():
+        if begins or not groups or not _is_letter(bare[:1]) or not _is_letter(words[-1][-1:]):
             words.append(bare)
             groups.append([place])
         else:

@@ -10,7 +10,7 @@ from clearhead.config import Family
 from clearhead.explain.numbers import softmax
 from clearhead.probe import Listener, listen
 from clearhead.tasks import Loaded
-from clearhead.trace import record_generation, record_reading
+from clearhead.trace import Trace, record_generation, record_reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def compare(
     moved = moved[np.argsort(-np.abs(first - second)[moved])][:most]
     shifts = [
         Shift(
-            output=names[index] if names else tokenizer.piece_of(index),
+            output=names[index] if names else tokenizer.name_of(index),
             before=float(first[index]),
             after=float(second[index]),
         )
@@ -85,14 +85,14 @@ def compare(
 def _outcome(loaded: Loaded, text: str, to: str | None, options: dict[str, Any]) -> tuple[str, np.ndarray]:
     """What a model makes of a text, and the probabilities at the first position that it wrote, or of the text."""
     if loaded.config.family is Family.ENCODER_ONLY:
-        logits = record_reading(loaded, text, sites=("logits",))["logits"][0]
-        return "", softmax(logits if logits.ndim == 1 else logits[_masked(loaded, text, len(logits))])
+        trace = record_reading(loaded, text, sites=("logits",))
+        logits = trace["logits"][0]
+        return "", softmax(logits if logits.ndim == 1 else logits[_masked(loaded, trace)])
     written = record_generation(loaded, text, to=to, sites=("logits",), **options)
     return written.text, softmax(written.trace["logits"][0, 0])
 
 
-def _masked(loaded: Loaded, text: str, length: int) -> int:
+def _masked(loaded: Loaded, trace: Trace) -> int:
     """The first mask of a text, or its first token."""
     mask = loaded.tokenizer.special.mask
-    ids = loaded.tokenizer.encode(text, literal=False).ids
-    return ids.index(mask) if mask in ids and len(ids) == length else 0
+    return next((place for place, token in enumerate(trace.source) if token.id == mask), 0)

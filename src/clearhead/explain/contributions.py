@@ -69,6 +69,13 @@ def open_logit(book: Book, place: int, output: int) -> Node:
             expected="a decoder with a language-model head",
             advice='why("logits", …) without by="block" opens it as far as the head',
         )
+    edited = [site for site, record in book.trace.sites.items() if record.edited and _carries(site)]
+    if edited:
+        raise TraceError(
+            "the stream of this run was edited, so that the logit is no sum of what was written",
+            got=", ".join(edited[:5]),
+            expected="a run whose residual stream is as the model left it",
+        )
     logit = book.at("logits", 0, place, output)
     last = anatomy.last(anatomy.output_stack)
     found, scales = writers(book, book.place(last, "logits", place, letter="T"))
@@ -89,6 +96,12 @@ def open_logit(book: Book, place: int, output: int) -> Node:
         line=logit.line,
         opens=lambda: tuple(terms),
     )
+
+
+def _carries(site: str) -> bool:
+    """Whether a site is the stream itself, or a norm that it passes."""
+    leaf = site.rsplit(".", maxsplit=1)[-1]
+    return leaf.startswith("resid_") or leaf in ("norm", "final_norm", "logits")
 
 
 def _term(writer: Writer, weights: list[Node], scale: float) -> Node:

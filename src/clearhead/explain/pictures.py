@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from clearhead.errors import TraceError, nearest
-from clearhead.explain.run import Run
+from clearhead.explain.run import Run, known_head
 from clearhead.figures import Figure, heatmap
 
 
@@ -38,14 +38,19 @@ def draw_sites(run: Run, glob: str, *, head: int | None = None, title: str = "")
         return run.heatmap(sites[0], head=head, title=title or None)
     records = [run.trace.record(site) for site in sites]
     first = records[0]
-    if any((one.axes, one.shape) != (first.axes, first.shape) for one in records):
+    alike = all((one.axes, one.shape) == (first.axes, first.shape) for one in records)
+    # Sites of one shape may still stand for other tokens: an encoder's and a decoder's of equal length.
+    labels = [[run.trace.labels(site, letter) for letter in first.axes[-2:]] for site in sites] if alike else []
+    if not alike or any(one != labels[0] for one in labels):
         shapes = ", ".join(f"{site} {one.axes} {one.shape}" for site, one in zip(sites, records, strict=True))
         raise TraceError("sites that do not fit one picture", got=shapes[:300], advice="a glob that means like sites")
     panels: list[np.ndarray] = []
     titles: list[str] = []
     for site in sites:
-        values = np.nan_to_num(run[site][0])
-        heads = [None] if values.ndim == 2 else range(len(values)) if head is None else [head]
+        values = run[site][0]
+        heads = [None] if values.ndim == 2 else range(len(values))
+        if head is not None and values.ndim > 2:
+            heads = [known_head(site, head, len(values))]
         for one in heads:
             panels.append(values if one is None else values[one])
             titles.append(site if one is None else f"{site.rsplit('.', 1)[0]} head {one}")
@@ -57,4 +62,5 @@ def draw_sites(run: Run, glob: str, *, head: int | None = None, title: str = "")
         titles=titles,
         title=title or glob,
         axes=rows + columns,
+        holes=True,
     )

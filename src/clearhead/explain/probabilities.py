@@ -9,10 +9,18 @@ from clearhead.errors import TraceError
 from clearhead.explain.arithmetic import Book
 from clearhead.explain.node import Node, Operation, given, made, minus, over, total
 
+_NEAR = 1e-4
+
 
 def log_probability(book: Book, place: int, output: int) -> Node:
     """The logarithm of the probability of one piece at one position, among those that have logits."""
-    logits_V = book.array("logits")[0, place].astype(np.float64)
+    logits = book.array("logits")[0]
+    per_text = logits.ndim == 1  # a classifier's, one answer a text
+    logits_V = (logits if per_text else logits[place]).astype(np.float64)
+
+    def logit(index: int) -> Node:
+        return book.at("logits", 0, index) if per_text else book.at("logits", 0, place, index)
+
     top = float(logits_V.max())
     normaliser = top + float(np.log(np.exp(logits_V - top).sum()))
 
@@ -20,7 +28,7 @@ def log_probability(book: Book, place: int, output: int) -> Node:
         greatest = given("greatest logit", top)
         powers = [
             made(Operation.EXP, f"exp({node.name} - greatest)", (total("logit - greatest", (node, minus(greatest))),))
-            for node in (book.at("logits", 0, place, v) for v in range(len(logits_V)))
+            for node in (logit(v) for v in range(len(logits_V)))
         ]
         return (made(Operation.LOG, "log Σ exp(logit - greatest)", (total("Σ exp", powers),)), greatest)
 
@@ -28,7 +36,7 @@ def log_probability(book: Book, place: int, output: int) -> Node:
     return made(
         Operation.SUM,
         f"log p({book.output_name(output)!r})",
-        (book.at("logits", 0, place, output), minus(below)),
+        (logit(output), minus(below)),
         formula="logit - log Σ exp(logit)",
     )
 
@@ -42,13 +50,21 @@ def beam_score(book: Book) -> Node:
     trace = book.trace
     if not trace.written or not trace.scores:
         raise TraceError("this run wrote nothing", got="a pass over a text", advice="a run that writes has a score")
-    terms = [log_probability(book, place, token.id) for place, token in enumerate(trace.written)]
+    terms = [_counted(book, place, token.id) for place, token in enumerate(trace.written)]
     added = total("Σ log p", terms)
     if not trace.beams:
         return added
     n, penalty = given("length", len(terms)), given("length penalty", trace.length_penalty)
     length = made(Operation.POWER, "length ^ penalty", (n, penalty))
     return over("score of the text", added, length, formula="Σ log p / length^penalty")
+
+
+def _counted(book: Book, place: int, output: int) -> Node:
+    """What a token counted for: its log-probability, or what a setting made of it."""
+    node, counted = log_probability(book, place, output), book.trace.scores[place]
+    if abs(node.value - counted) <= _NEAR * max(1.0, abs(counted)):
+        return node
+    return given(f"{node.name}, forced or penalised by a setting", counted)
 
 
 def loss(book: Book) -> Node:
@@ -59,10 +75,12 @@ def loss(book: Book) -> Node:
     """
     trace = book.trace
     after = (*trace.target, *trace.written[-1:]) if trace.written else trace.target
+    if "T" not in trace.record("logits").axes:
+        raise TraceError("a model that only reads predicts no next token", got=trace.record("logits").axes)
     positions = trace.record("logits").shape[1]
     first = len(trace.target) - positions
     pairs = [(place, after[first + place + 1]) for place in range(positions) if first + place + 1 < len(after)]
-    if not pairs or "T" not in trace.record("logits").axes:
+    if not pairs:
         raise TraceError("no token came after another", got=f"{len(trace.target)} tokens", expected="two or more")
     terms = [
         made(Operation.NEGATIVE, f"-log p({token.shown!r})", (log_probability(book, place, token.id),))

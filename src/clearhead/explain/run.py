@@ -1,11 +1,13 @@
 """A run: a trace, and the model that made it, so that it can be asked why."""
 
+import operator
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from clearhead.config import to_dict
 from clearhead.errors import TraceError
 from clearhead.explain.arithmetic import Book
 from clearhead.explain.arithmetic.book import Networks
@@ -22,6 +24,24 @@ from clearhead.trace import Trace, save_trace
 
 SPECIAL = ("loss", "score", "log_probability")
 """What can be asked about beside the sites: the mean loss, what a search ranked its text by, one token's log p."""
+
+
+def known_head(site: str, head: int, n_heads: int) -> int:
+    """The number of a head, counted from 0.
+
+    Raises:
+        TraceError: There is no such head.
+    """
+    if not -n_heads <= head < n_heads:
+        raise TraceError("a head that is not there", got=f"{site}, head {head}", expected=f"0 to {n_heads - 1}")
+    return head % n_heads
+
+
+def _whole(letter: str, place: Any) -> int:
+    try:
+        return operator.index(place)
+    except TypeError:
+        raise TraceError("a place is a whole number or a token", got=f"{letter}={place!r}") from None
 
 
 class Run:
@@ -46,6 +66,10 @@ class Run:
         text: str = "",
         exact: bool = True,
     ) -> None:
+        if dict(trace.config) != to_dict(network.config):
+            raise TraceError(
+                "a trace of another model", got=trace.model or "a trace", expected="the model that made the trace"
+            )
         self.trace = trace
         self.network = network
         self.tokenizer = tokenizer
@@ -80,16 +104,13 @@ class Run:
         Raises:
             TraceError: No such site or place, or a token that stands there twice.
         """
-        if not self._exact:
-            raise TraceError(
-                "the arithmetic of weights in 8 bits is not opened", got="weights='int8'", expected="weights='float32'"
-            )
+        self._check_exact()
         if site == "loss":
             return loss(self.book)
         if site == "score":
             return beam_score(self.book)
         if site == "log_probability":
-            _, place, output = self.index_of("logits", index)
+            *_, place, output = (0, *self.index_of("logits", index)[1:])
             return log_probability(self.book, place, output)
         places = self.index_of(site, index)
         if by == "operation":
@@ -114,7 +135,7 @@ class Run:
             if value is None:
                 missing = f"{letter}=0 to {letter}={length - 1}"
                 raise TraceError(f"which place along {letter}?", got=f"{site}, no {letter}", expected=missing)
-            place = self._place(site, letter, value) if isinstance(value, str) else value
+            place = self._place(site, letter, value) if isinstance(value, str) else _whole(letter, value)
             if not -length <= place < length:
                 raise TraceError(
                     f"{site} has no such place", got=f"{letter}={place}", expected=f"{letter} from 0 to {length - 1}"
@@ -135,11 +156,9 @@ class Run:
         letters = record.axes[1:]
         titles = None
         if len(letters) == 3:
-            values = np.nan_to_num(values)
             if head is not None:
-                if not -len(values) <= head < len(values):
-                    raise TraceError("a head that is not there", got=head, expected=f"0 to {len(values) - 1}")
-                values, titles = values[head : head + 1 or None], [f"head {head}"]
+                place = known_head(site, head, len(values))
+                values, titles = values[place : place + 1], [f"head {place}"]
             letters = letters[1:]
         elif len(letters) == 1:
             values, letters = values[None], f"B{letters}"
@@ -150,6 +169,7 @@ class Run:
             titles=titles,
             title=site if title is None else title,
             axes=letters,
+            holes=True,
         )
 
     def alignment(self, site: str, *, head: int | None = None) -> Figure:
@@ -158,7 +178,7 @@ class Run:
         if record.axes != "BHQK":
             raise TraceError("only a pattern aligns words", got=f"{site} with axes {record.axes}", expected="B H Q K")
         pattern_HQK = self.trace[site][0]
-        table = pattern_HQK.mean(0) if head is None else pattern_HQK[head]
+        table = pattern_HQK.mean(0) if head is None else pattern_HQK[known_head(site, head, len(pattern_HQK))]
         title = f"{site}, " + ("mean of heads" if head is None else f"head {head}")
         rows, columns = self.trace.labels(site, "Q"), self.trace.labels(site, "K")
         return alignment(table, above=columns, below=rows, title=title)
@@ -171,6 +191,7 @@ class Run:
 
     def lens(self) -> Lens:
         """What the head would have said after each layer."""
+        self._check_exact()
         return lens(self.book)
 
     def heads(self) -> list[HeadSummary]:
@@ -185,10 +206,16 @@ class Run:
         """Writes the trace to a .safetensors file."""
         return save_trace(self.trace, path)
 
+    def _check_exact(self) -> None:
+        if not self._exact:
+            raise TraceError(
+                "the arithmetic of weights in 8 bits is not opened", got="weights='int8'", expected="weights='float32'"
+            )
+
     def _piece_of(self) -> Callable[[int], str]:
         if self.tokenizer is None:
             return lambda index: f"#{index}"
-        return self.tokenizer.target.piece_of
+        return self.tokenizer.target.name_of
 
     def _place(self, site: str, letter: str, word: str) -> int:
         """The place of a token along an axis."""

@@ -60,8 +60,14 @@ def _lines(node: Node, *, depth: int, most: int, indent: str) -> list[str]:
     return lines
 
 
-def as_data(node: Node, *, depth: int = 1) -> dict[str, Any]:
-    """The number with what it is made of, as data that JSON can hold."""
+def as_data(node: Node, *, depth: int = 1, most: int = 1000) -> dict[str, Any]:
+    """The number with what it is made of, as data that JSON can hold.
+
+    Args:
+        node: The number.
+        depth: How many levels to open.
+        most: How many terms of each sum to tell, those that weigh most; the rest is told together.
+    """
     address = node.address
     data: dict[str, Any] = {
         "name": node.name,
@@ -72,11 +78,13 @@ def as_data(node: Node, *, depth: int = 1) -> dict[str, Any]:
         if address is None
         else {"name": address.name, "index": list(address.index), "axes": address.axes},
         "line": None if node.line is None else {"file": node.line.file, "line": node.line.line, "code": node.line.code},
-        "n_children": len(node.children),
+        "opens": node.operation is not Operation.GIVEN,
     }
     if depth > 0 and node.children:
+        ranked = node.ranked
         data["recomputed"] = node.recomputed
-        data["children"] = [as_data(child, depth=depth - 1) for child in node.ranked]
+        data["children"] = [as_data(child, depth=depth - 1, most=most) for child in ranked[:most]]
+        data["rest"] = {"count": len(ranked[most:]), "sum": sum(child.value for child in ranked[most:])}
     return data
 
 

@@ -1,5 +1,6 @@
 """Heatmaps: who looks at whom, one panel a head, words on both axes."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from numpy.typing import ArrayLike
@@ -32,6 +33,7 @@ def heatmap(
     titles: Sequence[str] | None = None,
     title: str = "",
     axes: str = "QK",
+    holes: bool = False,
     scale: tuple[float | int | None, float | int | None] = (None, None),
 ) -> Figure:
     """A picture of one table or several, the darker the more.
@@ -43,14 +45,14 @@ def heatmap(
         titles: One a table; "head 0", "head 1" and so on where there are several.
         title: What the whole picture is called.
         axes: The letters of rows and columns in the legend.
+        holes: Whether a cell may be NaN, and is then left blank.
         scale: The values of the lightest and the darkest shade; by default 0 and the greatest value.
 
     Raises:
         TraceError: Numbers that are not finite, not tables, none, or more than a picture can show.
         ConfigError: Labels or titles that do not fit, an unknown letter, or a scale without extent.
     """
-    low, high = scale
-    panels = Panels.of(values, rows=rows, columns=columns, titles=titles, axes=axes, low=low, high=high)
+    panels = Panels.of(values, rows=rows, columns=columns, titles=titles, axes=axes, scale=scale, holes=holes)
     return Figure(title=title, svg=_draw(panels, title), panels=panels)
 
 
@@ -102,12 +104,14 @@ def _cells(panels: Panels, layout: Layout, *, index: int, x: float, y: float) ->
     for row, row_word in enumerate(panels.rows):
         for column, column_word in enumerate(panels.columns):
             value = float(panels.values[index, row, column])
-            fill = shade(panels.share(value))
+            hole = math.isnan(value)
+            fill = PAPER if hole else shade(panels.share(value))
             left, top = x + column * cell, y + row * cell
-            tip = f"{row_word} → {column_word}: {value:.4g}" if n_cells <= _MOST_TIPS else ""
+            told = "not computed" if hole else f"{value:.4g}"
+            tip = f"{row_word} → {column_word}: {told}" if n_cells <= _MOST_TIPS else ""
             yield rectangle(left, top, side, side, fill=fill, kind="cell", tip=tip)
-            text = short_number(value)
-            if numbered and width(text, size=11.0) < side:
+            text = "" if hole else short_number(value)
+            if text and numbered and width(text, size=11.0) < side:
                 yield label(text, left + side / 2, top + side / 2 + 4, size=11.0, anchor="middle", fill=ink_on(fill))
 
 

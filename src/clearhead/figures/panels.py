@@ -1,5 +1,6 @@
 """Panels: tables of numbers that share their row and column labels, checked before anything is drawn."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,8 +47,8 @@ class Panels:
         columns: Sequence[str],
         titles: Sequence[str] | None = None,
         axes: str = "QK",
-        low: float | int | None = None,
-        high: float | int | None = None,
+        scale: tuple[float | int | None, float | int | None] = (None, None),
+        holes: bool = False,
     ) -> "Panels":
         """Panels from one table, or from several stacked.
 
@@ -57,14 +58,16 @@ class Panels:
             columns: The labels of the columns.
             titles: One a table; "head 0", "head 1" and so on where there are several and none is given.
             axes: The letters of rows and columns in the legend.
-            low: The value of the lightest shade; by default 0, or the least value if that is below.
-            high: The value of the darkest shade; by default the greatest value.
+            scale: The values of the lightest and the darkest shade; by default 0, or the least value if that is below,
+                and the greatest value.
+            holes: Whether a cell may be NaN.
 
         Raises:
             TraceError: Numbers that are not finite, not tables, none, or more than a picture can show.
             ConfigError: Labels or titles that do not fit, an unknown letter, or a scale without extent.
         """
-        table = _finite_tables(values)
+        low, high = scale
+        table = _finite_tables(values, holes=holes)
         n_panels = table.shape[0]
         default = [""] if n_panels == 1 else [f"head {index}" for index in range(n_panels)]
         names = default if titles is None else titles
@@ -74,8 +77,9 @@ class Panels:
             ("titles", names, n_panels),
         ):
             _check_labels(what, labels, expected)
-        bottom = min(0.0, float(table.min())) if low is None else float(low)
-        top = max(float(table.max()), bottom) if high is None else float(high)
+        known = table[~np.isnan(table)]
+        bottom = float(known.min(initial=0.0)) if low is None else float(low)
+        top = float(known.max(initial=bottom)) if high is None else float(high)
         if high is None and top == bottom:
             top = bottom + 1.0
         if not (np.isfinite([bottom, top]).all() and bottom < top):
@@ -92,10 +96,12 @@ class Panels:
 
     def share(self, value: float) -> float:
         """How far a value is on the way from the lightest to the darkest shade, between 0 and 1."""
+        if math.isnan(value):
+            return 0.0
         return min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
 
-def _finite_tables(values: ArrayLike) -> Float64[np.ndarray, "panels rows columns"]:
+def _finite_tables(values: ArrayLike, *, holes: bool) -> Float64[np.ndarray, "panels rows columns"]:
     try:
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -111,8 +117,9 @@ def _finite_tables(values: ArrayLike) -> Float64[np.ndarray, "panels rows column
             expected="rows × columns, or heads × rows × columns, none of them 0",
             advice="one text of a batch: pattern[0]",
         )
-    if not np.isfinite(table).all():
-        n_bad = int((~np.isfinite(table)).sum())
+    fine = np.isfinite(table) | (np.isnan(table) & holes)
+    if not fine.all():
+        n_bad = int((~fine).sum())
         raise TraceError("numbers that cannot be drawn", got=f"{n_bad} NaN or infinite", expected="finite numbers")
     if table.size > MAX_CELLS:
         raise TraceError(

@@ -1,5 +1,6 @@
 """Heatmaps for a terminal: blocks that darken, or shades of colour."""
 
+import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -104,7 +105,7 @@ def _ruler(measures: _Measures) -> str:
 
 
 def _cell(value: float, share: float, wide: int, *, colour: bool) -> str:
-    number = short_number(value) if wide == _WORD_CELL else ""
+    number = ("·" if math.isnan(value) else short_number(value)) if wide == _WORD_CELL else ""
     if colour:
         background, foreground = ansi(share)
         text = f"{number:^{wide}.{wide}}"

@@ -76,7 +76,8 @@ class Stack(nn.Module):
         """
         n_past = cache.length if cache else 0
         with scope(self.name):
-            positions = probe("@positions", _positions(n_past, ids_BT, mask_BK))
+            places = probe("@places", _positions(n_past, ids_BT, mask_BK))
+            positions = probe("@positions", places)
         with scope(self.embed_name):
             x_BTD = self.embedding(ids_BT, positions=positions, segment_ids_BT=segment_ids_BT)
         with scope(self.name):

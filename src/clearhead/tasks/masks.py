@@ -97,11 +97,21 @@ def likeliest(loaded: Loaded, texts: Sequence[MaskedText], *, n: int) -> list[li
 def mask_texts(loaded: Loaded, texts: Sequence[str], *, truncate: bool = False) -> list[MaskedText]:
     """Texts as the model reads them, their gaps found."""
     loaded.require("fill")
-    tokenizer, mask = loaded.tokenizer, loaded.tokenizer.special.mask
+    mask = loaded.tokenizer.special.mask
     if mask is None:
         raise ConfigError("this tokenizer has no mask", got=loaded.name or "a tokenizer", expected="a mask token")
-    gap = re.compile("|".join([re.escape(tokenizer.piece_of(mask)), *_SPELLINGS]))
+    gap = _gap(loaded, mask)
     return [_masked(loaded, text, gap, mask=mask, truncate=truncate) for text in texts]
+
+
+def has_gap(loaded: Loaded, text: str) -> bool:
+    """Whether a text has a gap that this model could fill."""
+    mask = loaded.tokenizer.special.mask
+    return mask is not None and _gap(loaded, mask).search(text) is not None
+
+
+def _gap(loaded: Loaded, mask: int) -> re.Pattern[str]:
+    return re.compile("|".join([re.escape(loaded.tokenizer.piece_of(mask)), *_SPELLINGS]))
 
 
 def _masked(loaded: Loaded, text: str, gap: re.Pattern[str], *, mask: int, truncate: bool) -> MaskedText:

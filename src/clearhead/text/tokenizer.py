@@ -169,6 +169,10 @@ class Tokenizer:
             )
         return piece
 
+    def name_of(self, index: int) -> str:
+        """The piece that an id stands for, or its number: models may have outputs that stand for no piece."""
+        return self.piece_of(index) if index < self.vocab_size else f"#{index}"
+
     def encode(self, text: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
         """Read a text.
 

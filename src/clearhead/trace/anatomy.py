@@ -3,9 +3,11 @@
 This is the wiring of the models in `nn` and `models`, said once as data, for whoever asks where a number comes from.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from clearhead.config import HeadKind, ModelConfig, NormKind, NormPlacement, PositionKind, StackConfig
+from clearhead.config import HeadKind, ModelConfig, NormKind, NormPlacement, PositionKind, ScorerKind, StackConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +27,8 @@ class Made:
 
 _STREAM = {"self": "resid_pre", "cross": "resid_mid"}
 _AFTER = {"self": "resid_mid", "cross": "resid_cross", "ffn": "resid_post"}
-_ATTENTION = {"self": "self_attention", "cross": "cross_attention"}
+ATTENTION = {"self": "self_attention", "cross": "cross_attention"}
+"""What the two attentions of a block are called in the network."""
 
 
 class Anatomy:
@@ -44,10 +47,10 @@ class Anatomy:
         """How a site is computed; None for a site that this anatomy does not know."""
         parts = site.split(".")
         match parts:
-            case ["embed" as place, leaf]:
-                found = self._embedding(next(iter(self.stacks)), place, leaf)
+            case ["embed", leaf]:
+                found = self._embedding(next(iter(self.stacks)), leaf)
             case [stack, "embed", leaf] if stack in self.stacks:
-                found = self._embedding(stack, f"{stack}.embed", leaf)
+                found = self._embedding(stack, leaf)
             case [stack, "final_norm"] if stack in self.stacks:
                 last = f"{stack}.{self.stacks[stack].n_layers - 1}.resid_post"
                 found = self._norm((last,), f"{stack}.final_norm")
@@ -113,7 +116,7 @@ class Anatomy:
         leaves = ["token", *(["position"] if placed else []), *(["segment"] if config.embedding.n_segments else [])]
         return tuple(f"{name}.{leaf}" for leaf in leaves)
 
-    def _embedding(self, stack: str, name: str, leaf: str) -> Made | None:
+    def _embedding(self, stack: str, leaf: str) -> Made | None:
         path = f"{stack}.embedding"
         match leaf:
             case "token":
@@ -125,7 +128,6 @@ class Anatomy:
             case "segment":
                 return Made(operation="segment = weight[segment]", parameters=(f"{path}.segment.weight",))
             case "norm":
-                del name
                 return self._norm(self.embedding_sites(stack), f"{path}.norm")
             case _:
                 return None
@@ -134,9 +136,15 @@ class Anatomy:
         config = self.stacks[path.split(".", maxsplit=1)[0]].norm
         added = inputs[0] if len(inputs) == 1 else "(" + " + ".join(inputs) + ")"
         if config.kind is NormKind.RMS:
-            return Made(operation=f"{added} / rms · weight", inputs=inputs, parameters=(f"{path}.weight",))
-        operation = f"({added} - mean) / deviation · weight + bias"
-        return Made(operation=operation, inputs=inputs, parameters=(f"{path}.weight", f"{path}.bias"))
+            operation = f"{added} / rms · weight"
+        else:
+            operation = f"({added} - mean) / deviation · weight + bias"
+        names = self._norm_names(path.split(".", maxsplit=1)[0], path)
+        return Made(operation=operation, inputs=inputs, parameters=names)
+
+    def _norm_names(self, stack: str, path: str) -> tuple[str, ...]:
+        rms = self.stacks[stack].norm.kind is NormKind.RMS
+        return (f"{path}.weight",) if rms else (f"{path}.weight", f"{path}.bias")
 
     def _stream(self, stack: str, layer: int, leaf: str) -> Made | None:
         if leaf == "resid_pre":
@@ -182,7 +190,7 @@ class Anatomy:
 
     def _attention(self, stack: str, layer: int, part: str, leaf: str) -> Made | None:
         here, config = f"{stack}.{layer}.{part}", self.stacks[stack].attention
-        path = f"{stack}.blocks.{layer}.{_ATTENTION[part]}"
+        path = f"{stack}.blocks.{layer}.{ATTENTION[part]}"
         turned = self.stacks[stack].position.kind is PositionKind.ROTARY and part == "self"
         query, key = (f"{here}.rotated_query", f"{here}.rotated_key") if turned else (f"{here}.query", f"{here}.key")
         reads = self.read_by(stack, layer, part)
@@ -199,8 +207,11 @@ class Anatomy:
                 found = Made(operation=f"{plain} turned by place · frequency", inputs=(plain,))
             case "score":
                 relative = self.stacks[stack].position.kind is PositionKind.RELATIVE and part == "self"
-                operation = f"{query} · {key} · scale" + (" + bias of the distance" if relative else "")
-                parameters = (f"{stack}.relative.weight",) if relative else ()
+                additive = config.scorer is ScorerKind.ADDITIVE
+                operation = f"v · tanh({query} + {key})" if additive else f"{query} · {key} · scale"
+                operation += " + bias of the distance" if relative else ""
+                parameters = (f"{path}.scorer.weight",) if additive else ()
+                parameters += (f"{stack}.relative.weight",) if relative else ()
                 found = Made(operation=operation, inputs=(query, key), parameters=parameters)
             case "pattern":
                 found = Made(operation="softmax over open keys of score", inputs=(f"{here}.score",))
@@ -219,13 +230,16 @@ class Anatomy:
         match leaf, head.kind:
             case "logits", HeadKind.LANGUAGE_MODEL:
                 weights = (table if head.tied else "head.untied.weight", *(["head.bias"] if head.bias else []))
-                found = Made(operation=f"{last} · weightᵀ", inputs=(last,), parameters=weights)
+                scale = " / √D" if head.scaled else ""
+                operation = f"{last}{scale} · weightᵀ" + (" + bias" if head.bias else "")
+                found = Made(operation=operation, inputs=(last,), parameters=weights)
             case "logits", HeadKind.MASKED_LANGUAGE_MODEL:
                 weight = table if head.tied else "head.vocabulary.untied.weight"
                 weights = (weight, *(["head.vocabulary.bias"] if head.bias else []))
-                found = Made(operation="transform · weightᵀ", inputs=("transform",), parameters=weights)
+                operation = "transform · weightᵀ" + (" + bias" if head.bias else "")
+                found = Made(operation=operation, inputs=("transform",), parameters=weights)
             case "transform", _:
-                names = (*_linear("head.transform", bias=True), "head.norm.weight")
+                names = (*_linear("head.transform", bias=True), *self._norm_names("encoder", "head.norm"))
                 found = Made(operation=f"norm({head.activation}({last} W))", inputs=(last,), parameters=names)
             case "logits", HeadKind.SEQUENCE_CLASSIFICATION:
                 found = _product("pooled", "head.classifier", bias=True)
@@ -249,3 +263,24 @@ def _linear(path: str, *, bias: bool) -> tuple[str, ...]:
 def _product(inputs: str, path: str, *, bias: bool) -> Made:
     operation = f"{inputs} · weightᵀ" + (" + bias" if bias else "")
     return Made(operation=operation, inputs=(inputs,), parameters=_linear(path, bias=bias))
+
+
+RECURRENT: Mapping[str, Made] = MappingProxyType(
+    {
+        "encoder.embed.token": Made(operation="token = weight[id]", parameters=("source_token.weight",)),
+        "encoder.hidden": Made(operation="cell(token, state), in both directions", inputs=("encoder.embed.token",)),
+        "decoder.embed.token": Made(operation="token = weight[id]", parameters=("target_token.weight",)),
+        "decoder.cross.key": _product("encoder.hidden", "decoder.key", bias=False),
+        "decoder.cross.query": Made(operation="the cell's state before the token · weightᵀ"),
+        "decoder.cross.score": Made(
+            operation="v · tanh(query + key), or query · key", inputs=("decoder.cross.query", "decoder.cross.key")
+        ),
+        "decoder.cross.pattern": Made(operation="softmax over open keys of score", inputs=("decoder.cross.score",)),
+        "decoder.cross.mixed": Made(
+            operation="Σ over keys of pattern · encoder.hidden", inputs=("decoder.cross.pattern", "encoder.hidden")
+        ),
+        "decoder.hidden": Made(operation="tanh(readout of state, token and mixed)", inputs=("decoder.embed.token",)),
+        "logits": _product("decoder.hidden", "output", bias=True),
+    }
+)
+"""The wiring of the recurrent network, whose cells are the library's own."""

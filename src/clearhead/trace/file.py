@@ -13,12 +13,11 @@ from typing import Any, cast
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from clearhead.axes import AXES
 from clearhead.config import Family
 from clearhead.decoding import BeamCandidate
 from clearhead.errors import TextError, TraceError, WeightsError
 from clearhead.text.files import replacing
-from clearhead.trace.sites import tokens_of
+from clearhead.trace.sites import axes_of, tokens_of
 from clearhead.trace.trace import SiteRecord, Token, Trace
 from clearhead.weights.header import METADATA, StoredTensor, read_header
 
@@ -26,13 +25,15 @@ FORMAT = "clearhead.trace"
 VERSION = "1"
 _FLOAT_BYTES = 4
 _MOST_SITES = 100_000
+_LARGEST_ID = 2**31
+_MOST_SAID = 16 * 2**20
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Facts:
     """What a file says of a run beside its values."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     model: str
     family: Family
@@ -125,8 +126,11 @@ def load_trace(path: Path | str) -> Trace:
             expected=f"{FORMAT}, version {VERSION}",
             advice="a file that `clearhead trace` or `Trace.save` wrote",
         )
+    said = header.metadata.get("trace", "")
+    if len(said) > _MOST_SAID:
+        raise TraceError("a trace with an account that is too long", got=f"{path}: {len(said)}", expected=_MOST_SAID)
     try:
-        facts = TypeAdapter(_Facts).validate_json(header.metadata.get("trace", ""))
+        facts = TypeAdapter(_Facts).validate_json(said)
     except (ValidationError, RecursionError) as error:
         first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "nested too deep"}
         where = ".".join(str(step) for step in first["loc"])
@@ -155,17 +159,26 @@ def _check(facts: _Facts, tensors: Mapping[str, StoredTensor], path: Path) -> No
     if facts.sites.keys() != tensors.keys() or len(tensors) > _MOST_SITES:
         odd = sorted(facts.sites.keys() ^ tensors.keys())[:3]
         raise _contradiction(path, got=f"sites and tensors differ: {', '.join(odd)}"[:200])
+    _check_numbers(facts, path)
     for site, record in facts.sites.items():
         stored = tensors[site]
         if stored.dtype != "F32" or stored.shape != record.shape or len(record.axes) != len(record.shape):
             raise _contradiction(path, got=f"{site}: {record.axes} {record.shape}, stored as {stored.shape}"[:200])
-        if not set(record.axes) <= set(AXES) or len(set(record.axes)) < len(record.axes):
+        if record.axes != axes_of(site, family=facts.family, rank=len(record.shape)):
             raise _contradiction(path, got=f"{site}: axes {record.axes}"[:200])
         for letter, length in zip(record.axes, record.shape, strict=True):
             whose = tokens_of(site, letter, family=facts.family)
             most = len(facts.source) if whose == "source" else len(facts.target)
             if whose and length > most:
                 raise _contradiction(path, got=f"{site}: {length} positions along {letter}, and {most} tokens"[:200])
+
+
+def _check_numbers(facts: _Facts, path: Path) -> None:
+    ids = [token.id for token in (*facts.source, *facts.target, *facts.written)]
+    places = [one for step in facts.beams for beam in step for one in (beam.parent, beam.id, beam.place or 0)]
+    numbers = [0, *ids, *places]
+    if min(numbers) < 0 or max(numbers) > _LARGEST_ID or not 0 <= facts.n_prompt <= len(facts.target):
+        raise _contradiction(path, got="ids, places or lengths that no run has")
 
 
 def _contradiction(path: Path, *, got: str) -> TraceError:

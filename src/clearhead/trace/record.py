@@ -2,22 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from clearhead.config import Family, ModelConfig, RecurrentConfig, to_dict
+from clearhead.config import Family, HeadKind, ModelConfig, RecurrentConfig, to_dict
 from clearhead.decoding import BeamCandidate
 from clearhead.engine import Answer, Engine, Overflow, Reply, Request
 from clearhead.errors import TextError, TraceError, nearest
 from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly, Recurrent
 from clearhead.probe import listen
 from clearhead.tasks import Loaded
+from clearhead.tasks.masks import has_gap, mask_texts
 from clearhead.tasks.single import single_request, text_ids
 from clearhead.tasks.sources import whole_texts
+from clearhead.text import Encoding
 from clearhead.text.words import check_text
-from clearhead.trace.anatomy import Anatomy
+from clearhead.trace.anatomy import RECURRENT, Anatomy
 from clearhead.trace.assemble import Assembly
 from clearhead.trace.file import load_trace, write_trace
 from clearhead.trace.tape import Tape
@@ -100,8 +103,7 @@ def record_reading(
     source: Sequence[int] = ()
     target: Sequence[int] = ()
     if config.family is Family.ENCODER_ONLY:
-        read = tokenizer.encode_pair(check_text(text), second, literal=True) if second is not None else None
-        encoding = read or whole_texts(loaded, [check_text(text)], truncate=False)[0]
+        encoding = _encoded(loaded, check_text(text), second)
         source = encoding.ids
         record_pass(loaded.reader, ids=source, segments=encoding.segments, tape=tape)
     elif config.family is Family.DECODER_ONLY:
@@ -119,8 +121,8 @@ def record_reading(
         tape,
         config=config,
         name=loaded.name,
-        source=_tokens(source, tokenizer.piece_of),
-        target=_tokens(target, tokenizer.target.piece_of),
+        source=_tokens(source, tokenizer.name_of),
+        target=_tokens(target, tokenizer.target.name_of),
     )
 
 
@@ -156,7 +158,7 @@ def record_generation(
         tape=Tape(sites=sites, out=out),
         config=loaded.config,
         name=loaded.name,
-        pieces=(tokenizer.piece_of, tokenizer.target.piece_of),
+        pieces=(tokenizer.name_of, tokenizer.target.name_of),
     )
 
 
@@ -228,14 +230,16 @@ def finished(
     Raises:
         TraceError: The tape kept nothing: no site has such a name.
     """
+    for asked in tape.asked if tape.passed else ():
+        if not any(fnmatchcase(site, asked) for site in tape.passed):
+            raise TraceError(
+                "no site of this name in this run",
+                got=asked,
+                expected=", ".join(tape.passed[:6]) + " …",
+                advice=nearest(asked, tape.passed),
+            )
     if not tape.pieces:
-        asked = ", ".join(tape.asked)
-        raise TraceError(
-            "no site of this name in this run",
-            got=asked,
-            expected=", ".join(tape.passed[:6]) + " …",
-            advice=nearest(asked, tape.passed),
-        )
+        raise TraceError("nothing ran, so that nothing was recorded", expected="at least one token to write")
     family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
     anatomy = Anatomy(config=config) if isinstance(config, ModelConfig) else None
     found = [Assembly.of(tape, site, family=family, rows=rows) for site in tape.pieces]
@@ -248,7 +252,7 @@ def finished(
 
 
 def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:
-    made = None if anatomy is None else anatomy.made(one.site)
+    made = RECURRENT.get(one.site) if anatomy is None else anatomy.made(one.site)
     return SiteRecord(
         axes=one.axes,
         shape=one.shape,
@@ -256,6 +260,7 @@ def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteReco
         inputs=made.inputs if made else (),
         parameters=made.parameters if made else (),
         line=tape.lines[one.site],
+        edited=one.site in tape.edited,
     )
 
 
@@ -279,6 +284,15 @@ def _candidate(step: Sequence[BeamCandidate], parent: int, index: int) -> BeamCa
 
 def _tokens(ids: Sequence[int], piece_of: Pieces) -> tuple[Token, ...]:
     return tuple(Token(id=int(index), piece=piece_of(int(index))) for index in ids)
+
+
+def _encoded(loaded: Loaded, text: str, second: str | None) -> Encoding:
+    """A text as an encoder reads it: with its gaps, where the model fills gaps and there are some."""
+    if second is not None:
+        return loaded.tokenizer.encode_pair(text, check_text(second), literal=True)
+    if loaded.config.head.kind is HeadKind.MASKED_LANGUAGE_MODEL and has_gap(loaded, text):
+        return mask_texts(loaded, [text])[0].encoding
+    return whole_texts(loaded, [text], truncate=False)[0]
 
 
 def _start(loaded: Loaded) -> tuple[int, ...]:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import clearhead
+from clearhead.errors import TraceError
+from clearhead.probe import edited
 from clearhead.trace.trace import SourceLine
 
 _HOME = Path(clearhead.__file__).parent
@@ -52,12 +54,13 @@ class Tape:
         self.out = out
         self._file: Any = None
         if out is not None:
-            self._file = tempfile.TemporaryFile(dir=out.parent)  # noqa: SIM115  (it lives as long as the tape)
+            self._file = _scratch(out)
             weakref.finalize(self, self._file.close)
         self._end = 0
         self.step = -1
         self.pieces: dict[str, list[Piece]] = {}
         self.lines: dict[str, SourceLine | None] = {}
+        self.edited: set[str] = set()
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -83,6 +86,8 @@ class Tape:
             return value
         if site not in self.pieces:
             self.pieces[site] = []
+            if _is_edited(site):
+                self.edited.add(site)
             self.lines[site] = _line_of(inspect.currentframe())
         array = value.detach().cpu().numpy()
         if self._file is None:
@@ -101,6 +106,33 @@ class Tape:
         self._file.seek(piece.start)
         content = self._file.read(math.prod(piece.shape) * _FLOAT_BYTES)
         return np.frombuffer(content, dtype=np.float32).reshape(piece.shape)
+
+
+_STEERED = {
+    "position": "@positions",
+    "rotated_query": "@positions",
+    "rotated_key": "@positions",
+    "score": "@bias",
+}
+"""What steers the values of these sites, so that an edit of it is an edit of them."""
+
+
+def _scratch(out: Path) -> Any:
+    """A file without a name beside the one that the trace will go to."""
+    if out.suffix == ".gz":
+        raise TraceError("a trace is not zipped", got=out, expected="a name that ends in .safetensors")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryFile(dir=out.parent)
+    except OSError as error:
+        raise TraceError("a trace that cannot be saved", got=f"{out}: {error.strerror or error}") from None
+
+
+def _is_edited(site: str) -> bool:
+    stack, leaf = site.split(".", maxsplit=1)[0], site.rsplit(".", maxsplit=1)[-1]
+    stacks = ("encoder", "decoder") if stack == "embed" else (stack,)
+    steered = _STEERED.get(leaf)
+    return edited(site) or (steered is not None and any(edited(f"{one}.{steered}") for one in stacks))
 
 
 def _line_of(frame: Any) -> SourceLine | None:

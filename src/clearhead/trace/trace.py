@@ -54,6 +54,7 @@ class SiteRecord:
         inputs: The sites that they are computed from.
         parameters: The parameters that they are computed with.
         line: The line that computed them.
+        edited: Whether an edit could change them on their way, so that they need not follow from their inputs.
     """
 
     axes: str
@@ -62,6 +63,7 @@ class SiteRecord:
     inputs: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     line: SourceLine | None = None
+    edited: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -79,7 +81,8 @@ class Trace:
         target: What a decoder was given, position by position: the last id that was written is not among it.
         written: What was written, where the run wrote.
         n_prompt: How many of the target's tokens were there before the run wrote.
-        scores: For each token that was written, the logarithm of its probability before any setting.
+        scores: For each token that was written, the logarithm of its probability; of a beam search, after settings
+            that forbid or force ids.
         beams: Every candidate of every step of a beam search.
         score: What the search ranked the text by, where there was one.
         length_penalty: The exponent of the length that it was divided by.

@@ -1,10 +1,11 @@
 """What a job works on: its tokenizer, its stores and its batches, made once and found again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
+from clearhead.config import SIZES
 from clearhead.data import (
     Batches,
     Prepared,
@@ -26,6 +27,7 @@ from clearhead.text import Tokenizer, load_tokenizer
 from clearhead.training.feed import Feed, RecordFeed, WindowFeed
 from clearhead.training.job import Job
 from clearhead.training.networks import most_positions
+from clearhead.training.teacher import Teacher, teacher_of
 from clearhead.training.world import World
 
 _EVALUATION_TOKENS = 8192
@@ -114,7 +116,7 @@ def _prepare(
         tokenizer=tokenizer,
         recipe=recipe,
         validation=validation,
-        teacher=_teacher(job),
+        teacher=_teacher(job, sources, recipe, start),
         prefix=_prefix(job, start),
         progress=_progress(say),
     )
@@ -139,18 +141,17 @@ def _prefix(job: Job, start: Loaded | None) -> Prefix | None:
     return lambda tag: instruction(start, to=tag, source=None).prefix
 
 
-def _teacher(job: Job) -> Callable[[Sequence[str]], Any] | None:
+def _teacher(job: Job, sources: Sequence[Source], recipe: Recipe, start: Loaded | None) -> Teacher | None:
     if job.teacher is None:
         return None
-    from clearhead.tasks import embed  # noqa: PLC0415  (only students need it)
+    width = (job.model.width or SIZES[job.model.preset].width) if start is None else start.config.width
 
-    loaded = Loaded.open(job.teacher)
-    loaded.require("embed")
+    def texts() -> Iterator[str]:
+        """Texts of every source in turns, so that none is forgotten."""
+        every = [cleaned_records([source], recipe) for source in sources]
+        return (record.source for records in zip_longest(*every) for record in records if record is not None)
 
-    def vectors(texts: Sequence[str]) -> Any:
-        return embed(loaded, texts, truncate=True)
-
-    return vectors
+    return teacher_of(job.teacher, width=width, texts=texts)
 
 
 def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> tuple[Feed, float]:

@@ -195,7 +195,7 @@ def test_edits_by_name(tiny_model: Make, text: str) -> None:
         ("ablate", "EDIT:PART"),
         ("ablate:decoder.0.self:heads=1", "head"),
         ("scale:decoder.0.self", "needs factor"),
-        ("drop:encoder:position=x", "a number"),
+        ("drop:encoder:position=x", "whole number"),
         ("drop:encoder:position", "setting=value"),
         ("ablate::head=1", "EDIT:PART"),
     ],

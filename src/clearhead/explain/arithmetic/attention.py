@@ -8,12 +8,12 @@ from clearhead.config import PositionKind, ScorerKind
 from clearhead.explain.arithmetic.linear import linear_terms
 from clearhead.explain.arithmetic.origins import Origin
 from clearhead.explain.node import Node, Operation, given, made, minus, times, total
+from clearhead.trace.anatomy import ATTENTION
 
 if TYPE_CHECKING:
     from clearhead.explain.arithmetic.book import Book
 
 Index = tuple[int, ...]
-_PART = {"self": "self_attention", "cross": "cross_attention"}
 
 
 def open_query(book: "Book", site: str, index: Index) -> Origin:
@@ -24,7 +24,7 @@ def open_query(book: "Book", site: str, index: Index) -> Origin:
     reads = book.anatomy.read_by(stack, int(layer), part)
     if part == "cross" and leaf != "query":
         reads = book.anatomy.last("encoder")
-    path = f"{stack}.blocks.{layer}.{_PART[part]}.{leaf}"
+    path = f"{stack}.blocks.{layer}.{ATTENTION[part]}.{leaf}"
     width = book.array(site).shape[-1]
 
     def opens() -> tuple[Node, ...]:
@@ -43,8 +43,10 @@ def open_rotated(book: "Book", site: str, index: Index) -> Origin:
     partner, sign = (channel + half, -1.0) if channel < half else (channel - half, 1.0)
 
     def opens() -> tuple[Node, ...]:
-        last = book.array(site).shape[-2]
-        rotation = book.part(f"{stack}.rotary")(torch.arange(last).unsqueeze(0), dtype=torch.float32)
+        # Scaling may depend on how long the text was when the place was computed: all at once, or step by step.
+        whole, begun = book.array(site).shape[-2], book.trace.n_prompt
+        length = whole if not begun else max(begun, place + 1)
+        rotation = book.part(f"{stack}.rotary")(torch.arange(length).unsqueeze(0), dtype=torch.float32)
         cos = given("cos(place · frequency)", float(rotation.cos[0, 0, place, channel]))
         sin = given("± sin(place · frequency)", sign * float(rotation.sin[0, 0, place, channel]))
         own, other = book.at(plain, batch, head, place, channel), book.at(plain, batch, head, place, partner)
@@ -61,7 +63,7 @@ def open_score(book: "Book", site: str, index: Index) -> Origin:
     turned = config.position.kind is PositionKind.ROTARY and part == "self"
     names = [f"{stack}.{layer}.{part}.{'rotated_' if turned else ''}{leaf}" for leaf in ("query", "key")]
     relative = config.position.kind is PositionKind.RELATIVE and part == "self"
-    scorer = book.part(f"{stack}.blocks.{layer}.{_PART[part]}.scorer")
+    scorer = book.part(f"{stack}.blocks.{layer}.{ATTENTION[part]}.scorer")
 
     def opens() -> tuple[Node, ...]:
         group = book.array(names[1]).shape[1]
@@ -71,7 +73,7 @@ def open_score(book: "Book", site: str, index: Index) -> Origin:
             (book.at(names[0], batch, head, query, c), book.at(names[1], batch, shared, key, c)) for c in range(width)
         ]
         if config.attention.scorer is ScorerKind.ADDITIVE:
-            path = f"{stack}.blocks.{layer}.{_PART[part]}.scorer.weight"
+            path = f"{stack}.blocks.{layer}.{ATTENTION[part]}.scorer.weight"
             return additive_terms(book, pairs, path, head)
         dot = total("query · key", [times(f"query[C={c}] · key[C={c}]", *pair) for c, pair in enumerate(pairs)])
         scaled = times("dot · scale", dot, given("scale", scorer.scale))
@@ -147,6 +149,6 @@ def open_output(book: "Book", site: str, index: Index) -> Origin:
     def opens() -> tuple[Node, ...]:
         _, heads, _, width = book.array(mixed).shape
         x = [book.at(mixed, batch, head, place, c) for head in range(heads) for c in range(width)]
-        return linear_terms(book, x, f"{stack}.blocks.{layer}.{_PART[part]}.output", row)
+        return linear_terms(book, x, f"{stack}.blocks.{layer}.{ATTENTION[part]}.output", row)
 
     return Origin(operation=Operation.SUM, opens=opens)

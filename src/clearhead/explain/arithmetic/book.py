@@ -1,5 +1,6 @@
 """Everything that can be looked up: recorded values, parameters, and how each site opens."""
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -9,10 +10,13 @@ from torch import Tensor
 
 from clearhead.config import ModelConfig, StackConfig
 from clearhead.errors import TraceError
+from clearhead.explain.arithmetic.origins import Origin
 from clearhead.explain.arithmetic.sites import origin_of
-from clearhead.explain.node import Address, Node
+from clearhead.explain.node import Address, Node, Operation
 from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly, Recurrent
 from clearhead.trace import Anatomy, Trace
+
+_EDITED = "as an edit left it"
 
 Networks = EncoderOnly | DecoderOnly | EncoderDecoder | Recurrent
 
@@ -75,7 +79,11 @@ class Book:
             raise TraceError(f"{site} has no such place", got=index, expected=sizes)
         address = Address(name=site, index=index, axes=record.axes)
         value = float(values[index])
-        origin = origin_of(self, site, index)
+        if math.isnan(value):
+            raise TraceError(
+                "a cell that the run never computed", got=address, expected="a key that its step could see"
+            )
+        origin = Origin(operation=Operation.GIVEN, formula=_EDITED) if record.edited else origin_of(self, site, index)
         return Node(
             name=self._name(address),
             value=value,

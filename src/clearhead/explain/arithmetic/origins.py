@@ -1,13 +1,9 @@
-"""Which way each kind of site opens."""
+"""How a recorded number came to be."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from clearhead.explain.node import Node, Operation
-
-if TYPE_CHECKING:
-    pass
 
 
 def _nothing() -> tuple[Node, ...]:

@@ -1,5 +1,6 @@
 """Heads that are switched off, and scores that are scaled otherwise."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -45,4 +46,6 @@ def scale_scores(part: str, *, factor: float | int) -> Edit:
         part: An attention, such as `decoder.5.self`; globs work.
         factor: What to multiply by; the square root of the head's width undoes the usual scale.
     """
+    if not math.isfinite(factor):
+        raise TraceError("an impossible factor", got=factor, expected="a number")
     return Edit(f"{part}.score", lambda score_BHQK: score_BHQK * factor)

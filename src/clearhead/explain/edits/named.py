@@ -1,6 +1,7 @@
 """Edits by name, as the command line spells them: `ablate:decoder.1.cross:head=2`."""
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -25,6 +26,27 @@ EDITS: Mapping[str, Callable[..., Edit]] = MappingProxyType(
 )
 """Every edit that needs no second run, by its name on the command line."""
 _NOT_SPELT = ("mean_of",)
+_WHOLE = r"[0-9]{1,9}"
+_REAL = r"-?[0-9]{1,9}(\.[0-9]{1,9})?"
+
+
+def _several(value: str) -> list[int]:
+    return [int(one) for one in value.split("+")]
+
+
+_VALUES: Mapping[str, tuple[str, str, Callable[[str], Any]]] = {
+    "query": (_WHOLE, "a whole number from 0 up", int),
+    "head": (rf"{_WHOLE}(\+{_WHOLE})*", "a whole number, or several joined by +: 0+2", _several),
+    "position": (rf"{_WHOLE}(\+{_WHOLE})*", "a whole number, or several joined by +: 0+2", _several),
+    "weights": (
+        rf"{_REAL}(\+{_REAL})*",
+        "numbers joined by +: 0.5+0.5",
+        lambda value: [float(one) for one in value.split("+")],
+    ),
+    "factor": (_REAL, "a number", float),
+    "normalise": ("true|false", "true or false", lambda value: value == "true"),
+}
+"""How the value of a setting is spelt; those that are not here are spelt like `query`."""
 
 
 def parse_edit(text: str) -> Edit:
@@ -68,14 +90,7 @@ def _setting(pair: str, text: str) -> tuple[str, Any]:
     name, separator, value = pair.partition("=")
     if not separator:
         raise ConfigError("a setting without a value", got=f"{pair!r} in {text}", expected="setting=value")
-    if value in ("true", "false"):
-        return name, value == "true"
-    try:
-        numbers = [float(one) if "." in one or "e" in one else int(one) for one in value.split("+")]
-    except ValueError:
-        raise ConfigError(
-            "a setting that is not a number",
-            got=f"{pair!r} in {text}",
-            expected="a number, or several joined by +: head=0+2",
-        ) from None
-    return name, numbers if len(numbers) > 1 or name == "weights" else numbers[0]
+    pattern, expected, read = _VALUES.get(name, _VALUES["query"])
+    if not re.fullmatch(pattern, value):
+        raise ConfigError("a setting that cannot be read", got=f"{pair!r} in {text}", expected=expected)
+    return name, read(value)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
-from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads
+from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, first_key, whole_number
 from clearhead.trace import Trace
 
 _NEAR = 1e-4
@@ -36,32 +36,37 @@ def look_at(
         TraceError: Shares that do not sum to 1, or neither a key nor shares.
     """
     shares = _shares(key, weights, normalise=normalise)
-    heads = as_heads(head)
+    heads, asking = as_heads(head), whole_number("query", query)
 
-    def change(site: str, pattern_BHQK: Tensor, positions: list[int]) -> Tensor:
-        if query not in positions:
-            return pattern_BHQK
+    def change(site: str, pattern_BHQK: Tensor, positions: list[int]) -> Tensor | None:
+        if asking not in positions:
+            return None
         n_keys = pattern_BHQK.shape[3]
-        if len(shares) > n_keys:
+        first = first_key(site, positions, n_keys)
+        if max(shares) >= n_keys - first:
             raise TraceError(
                 "a query cannot look at a position that is not there",
-                got=f"position {len(shares) - 1} at {site}",
-                expected=f"0 to {n_keys - 1}",
+                got=f"position {max(shares)} at {site}",
+                expected=f"0 to {n_keys - first - 1}",
             )
         row = torch.zeros(n_keys)
-        row[: len(shares)] = torch.tensor(shares)
+        for place, share in shares.items():
+            row[first + place] = share
         changed = pattern_BHQK.clone()
         for one in chosen_heads(site, heads, pattern_BHQK.shape[1]):
-            changed[:, one, positions.index(query)] = row.to(changed)
+            changed[:, one, positions.index(asking)] = row.to(changed)
         return changed
 
     return PlacedEdit(site=f"{part}.pattern", change=change)
 
 
-def _shares(key: int | None, weights: Sequence[float | int] | None, *, normalise: bool) -> list[float]:
-    if (key is None) == (weights is None) or (key is not None and key < 0):
+def _shares(key: int | None, weights: Sequence[float | int] | None, *, normalise: bool) -> dict[int, float]:
+    """The share of each position that gets one."""
+    if (key is None) == (weights is None):
         raise TraceError("a query needs something to look at", got=f"key={key}", expected="a key, or weights")
-    shares = [0.0] * key + [1.0] if key is not None else [float(one) for one in weights or ()]
+    if key is not None:
+        return {whole_number("key", key): 1.0}
+    shares = [float(one) for one in weights or ()]
     whole = math.fsum(shares)
     if not all(math.isfinite(one) and one >= 0 for one in shares) or whole <= 0:
         raise TraceError("shares of attention are numbers from 0 up", got=shares, expected="some above 0")
@@ -72,7 +77,7 @@ def _shares(key: int | None, weights: Sequence[float | int] | None, *, normalise
             expected="1",
             advice="normalise=True divides them by their sum",
         )
-    return [one / whole for one in shares]
+    return {place: one / whole for place, one in enumerate(shares) if one}
 
 
 def freeze(trace: Trace, part: str, *, head: int | Sequence[int] | None = None) -> PlacedEdit:
@@ -86,18 +91,21 @@ def freeze(trace: Trace, part: str, *, head: int | Sequence[int] | None = None) 
     heads = as_heads(head)
 
     def change(site: str, pattern_BHQK: Tensor, positions: list[int]) -> Tensor:
-        kept = torch.tensor(trace[site])
-        n_keys = pattern_BHQK.shape[3]
-        if max(positions) >= kept.shape[2] or n_keys > kept.shape[3]:
+        kept_HQK = trace[site][0]
+        n_heads, _, n_keys = pattern_BHQK.shape[1:]
+        fits = len(kept_HQK) == n_heads and max(positions) < kept_HQK.shape[1]
+        rows_HQK = kept_HQK[:, positions] if fits else kept_HQK[:, :0]
+        # A step of decoding sees fewer keys than the whole run; those that it does not see must have no share.
+        if not fits or n_keys > rows_HQK.shape[2] or rows_HQK[:, :, n_keys:].any():
             raise TraceError(
                 "a pattern of another run does not fit",
-                got=f"{site}: {max(positions) + 1} queries and {n_keys} keys",
-                expected=f"at most {kept.shape[2]} and {kept.shape[3]}, as in the run that it comes from",
+                got=f"{site}: {n_heads} heads, {max(positions) + 1} queries, {n_keys} keys",
+                expected="{} heads, {} queries, {} keys, as in the run that it comes from".format(*kept_HQK.shape),
                 advice="runs of the same length",
             )
         changed = pattern_BHQK.clone()
-        for one in chosen_heads(site, heads, pattern_BHQK.shape[1]):
-            changed[:, one] = kept[0, one][positions][:, :n_keys].to(changed)
+        for one in chosen_heads(site, heads, n_heads):
+            changed[:, one] = torch.tensor(rows_HQK[one][:, :n_keys]).to(changed)
         return changed
 
     return PlacedEdit(site=f"{part}.pattern", change=change)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clearhead.errors import TraceError
+from clearhead.explain.edits.placed import whole_number, whole_numbers
 from clearhead.nn import AttentionMask
 from clearhead.probe import Edit
 
@@ -17,10 +18,34 @@ def drop(where: str, *, position: int | Sequence[int]) -> Edit:
         where: `encoder`, `decoder`, or `cross` for what the decoder sees of the source.
         position: Which position or positions.
     """
-    places = [position] if isinstance(position, int) else list(position)
-    if any(place < 0 for place in places):
-        raise TraceError("positions are counted from 0", got=places, expected="0 and up")
-    return Edit(_mask(where), lambda mask: mask.without_keys(places))
+    return _Drop(site=_mask(where), places=whole_numbers("position", position))
+
+
+class _Drop(Edit):
+    """Keys that no query may look at."""
+
+    def __init__(self, *, site: str, places: list[int]) -> None:
+        super().__init__(site, self._closed)
+        self._places = places
+        self._fired = False
+
+    def _closed(self, mask: AttentionMask) -> AttentionMask:
+        self._fired = self._fired or any(place < mask.n_keys for place in self._places)
+        return mask.without_keys(self._places)
+
+    def check_used(self) -> None:
+        """Raises if probes passed and no key was there to close."""
+        super().check_used()
+        if any(self._globs.seen.values()) and not self._fired:
+            raise _absent(self._site, self._places)
+
+
+def _absent(site: str, places: list[int]) -> TraceError:
+    return TraceError(
+        "an edit's position did not come in this run, so it changed nothing",
+        got=f"{site}: {places}",
+        expected="a position that the text has",
+    )
 
 
 def open_mask(where: str = "decoder") -> Edit:
@@ -49,6 +74,11 @@ class _Swap(Edit):
         super().__init__(f"{stack}.@positions", lambda value: value)
         self._pair = (first, second)
         self._bias = f"{stack}.@bias"
+        self._came: set[int] = set()
+
+    def changes(self, site: str) -> bool:
+        """Whether the site says where tokens stand."""
+        return site == self._bias or super().changes(site)
 
     def wants(self, site: str) -> bool:
         """Whether the site says where tokens stand."""
@@ -59,10 +89,17 @@ class _Swap(Edit):
         first, second = self._pair
         if site == self._bias:
             return self._swapped_bias(value)
+        self._came |= {int(place) for place in value.flatten() if int(place) in self._pair}
         changed = value.clone()
         changed[value == first] = second
         changed[value == second] = first
         return changed
+
+    def check_used(self) -> None:
+        """Raises if probes passed and not both positions came."""
+        super().check_used()
+        if any(self._globs.seen.values()) and self._came != set(self._pair):
+            raise _absent(self._site, list(self._pair))
 
     def _swapped_bias(self, bias_1HQK: Any) -> Any:
         n_queries, n_keys = bias_1HQK.shape[2:]
@@ -90,6 +127,6 @@ def swap(stack: str, *, first: int, second: int) -> Edit:
         first: One position.
         second: The other.
     """
-    if stack not in ("encoder", "decoder") or min(first, second) < 0:
-        raise TraceError("positions of a stack, counted from 0", got=f"{stack}: {first}, {second}")
-    return _Swap(stack=stack, first=first, second=second)
+    if stack not in ("encoder", "decoder"):
+        raise TraceError("there is no such stack", got=stack, expected="encoder or decoder")
+    return _Swap(stack=stack, first=whole_number("position", first), second=whole_number("position", second))

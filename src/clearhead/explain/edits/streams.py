@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
-from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads
+from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, whole_numbers
 from clearhead.probe import Edit
 from clearhead.trace import Trace
 
@@ -57,37 +58,57 @@ def patch(
         position: Which position or positions; all by default.
         head: Which head or heads, at a site that has heads; all by default.
     """
-    wanted = [position] if isinstance(position, int) else position
+    wanted = None if position is None else whole_numbers("position", position)
     heads = as_heads(head)
 
-    def change(name: str, value: Tensor, positions: list[int]) -> Tensor:
+    def change(name: str, value: Tensor, positions: list[int]) -> Tensor | None:
         axes = trace.record(name).axes
-        along = next((axes.index(letter) for letter in "QTS" if letter in axes), None)
-        if along is None:
-            raise TraceError("only values of positions can be brought over", got=f"{name} with axes {axes}")
-        kept = torch.tensor(trace[name])
-        if "K" in axes and kept.shape[axes.index("K")] < value.shape[axes.index("K")]:
+        along = _along(name, axes, heads)
+        kept = trace[name]
+        meant = [(local, place) for local, place in enumerate(positions) if wanted is None or place in wanted]
+        if not meant:
+            return None
+        if not _fits(name, kept, value, along, [place for _, place in meant], whole=wanted is None):
             raise _lengths(name, kept, value)
         changed = value.clone()
-        for local, place in enumerate(positions):
-            if wanted is not None and place not in wanted:
-                continue
-            if place >= kept.shape[along]:
-                raise _lengths(name, kept, value)
-            source, target = kept.select(along, place), changed.select(along, local)
-            if "K" in axes:
-                source = source[..., : target.shape[-1]]
-            if heads is None or "H" not in axes:
-                target.copy_(source)
-            else:
-                for one in chosen_heads(name, heads, kept.shape[1]):
-                    target[:, one] = source[:, one]
+        for local, place in meant:
+            source, target = torch.tensor(kept.take(place, axis=along)), changed.select(along, local)
+            source = source[..., : target.shape[-1]]
+            for one in [slice(None)] if heads is None else chosen_heads(name, heads, kept.shape[1]):
+                target[:, one] = source[:, one].to(target)
         return changed
 
     return PlacedEdit(site=site, change=change)
 
 
-def _lengths(site: str, kept: Tensor, value: Tensor) -> TraceError:
+def _along(site: str, axes: str, heads: Sequence[int] | None) -> int:
+    """The axis of a site that positions stand along."""
+    own = "QTSK" if ".self." in site else "QTS"
+    along = next((axes.index(letter) for letter in own if letter in axes), None)
+    if along is None or not site.startswith(("encoder.", "decoder.")):
+        raise TraceError(
+            "only what a block computes for its own positions can be brought over", got=f"{site} with axes {axes}"
+        )
+    if heads is not None and not set("HG") & set(axes):
+        raise TraceError("a head, at a site without heads", got=f"{site} with axes {axes}", expected="no head")
+    return along
+
+
+def _fits(site: str, kept: np.ndarray, value: Tensor, along: int, places: list[int], *, whole: bool) -> bool:
+    """Whether a run has values for all that is meant, and of the same width."""
+    if max(places) >= kept.shape[along]:
+        return False
+    if whole and site.startswith("encoder.") and kept.shape[along] != value.shape[along]:
+        return False
+    if site.endswith((".score", ".pattern")):
+        # A step of decoding sees fewer keys than the whole run; those that it does not see must be empty there.
+        n_keys = value.shape[3]
+        unseen = np.nan_to_num(kept[:, :, places][..., n_keys:])
+        return kept.shape[1] == value.shape[1] and n_keys <= kept.shape[3] and not unseen.any()
+    return all(kept.shape[axis] == value.shape[axis] for axis in range(1, kept.ndim) if axis != along)
+
+
+def _lengths(site: str, kept: np.ndarray, value: Tensor) -> TraceError:
     return TraceError(
         "the two runs have different lengths",
         got=f"{site}: {tuple(kept.shape)} in the run that it comes from, {tuple(value.shape)} here",

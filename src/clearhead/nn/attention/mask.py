@@ -46,11 +46,10 @@ class AttentionMask:
         return AttentionMask(n_queries=self.n_queries, n_keys=self.n_keys, keys=self.keys, device=self.device)
 
     def without_keys(self, places: Collection[int]) -> "AttentionMask":
-        """The same mask with some keys closed to every query; places beyond the last key close nothing."""
+        """The same mask with some keys closed to every query; a place counts among the real keys of its row."""
         real_BK = torch.ones(1, self.n_keys, dtype=torch.bool, device=self.device) if self.keys is None else self.keys
-        closed = [place for place in places if place < self.n_keys]
-        real_BK = real_BK.clone()
-        real_BK[:, closed] = False
+        order_BK = real_BK.long().cumsum(-1) - 1
+        real_BK = real_BK & ~torch.isin(order_BK, torch.tensor(list(places), device=order_BK.device))
         return AttentionMask(
             n_queries=self.n_queries,
             n_keys=self.n_keys,

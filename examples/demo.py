@@ -1,0 +1,146 @@
+"""A tour of the embedded models, without a network.
+
+    python examples/demo.py [--out demo]
+
+Translates a sentence into three languages and draws what the decoder looked at, goes on with a story, fills a gap,
+and ranks sentences by what they mean. Everything is printed, and written to a page of its own.
+"""
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import clearhead
+from clearhead.figures import Figure, heatmap
+from clearhead.figures.terminal import wants_colour
+from clearhead.tasks.language_pairs import instruction
+from clearhead.tasks.sources import source_ids
+from clearhead.text.files import replacing
+
+SENTENCE = "The cat sat on the mat."
+LANGUAGES = {"fr": "French", "de": "German", "hi": "Hindi"}
+STORY = "Once upon a time, there was a little dog"
+GAP = "The cat drank a glass of [MASK]."
+QUERY = "How do I bake a loaf?"
+NOTES = [
+    "The bread goes into the oven for forty minutes.",
+    "The company earned more money this year.",
+    "Ask your doctor before you take these pills.",
+]
+NEXT = """\
+What to try next
+  clearhead translate "How are you?" --to fr
+  clearhead complete "Once upon a time"
+  clearhead search "something to eat" --in notes.txt
+  clearhead train pairs.tsv --out my-model
+  clearhead learn                     the worked examples of the course, computed as you watch"""
+
+
+@dataclass
+class Page:
+    """What was shown, for the terminal and for the report."""
+
+    parts: list[str] = field(default_factory=list)
+
+    def head(self, text: str) -> None:
+        """A heading."""
+        print(f"\n\x1b[1m{text}\x1b[0m" if wants_colour() else f"\n{text}")
+        self.parts.append(f"<h2>{escape(text)}</h2>")
+
+    def line(self, text: str) -> None:
+        """A line of text."""
+        print(f"  {text}")
+        self.parts.append(f"<p>{escape(text)}</p>")
+
+    def draw(self, figure: Figure) -> None:
+        """A picture."""
+        width = min(shutil.get_terminal_size((100, 24)).columns, 120)
+        print("\n".join(f"  {line}" for line in figure.terminal(width=width - 2).splitlines()))
+        self.parts.append(f'<div class="scroll">{figure.svg}</div>')
+
+    def save(self, path: Path) -> None:
+        """Writes the report: one file that loads nothing."""
+        style = "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }"
+        content = (
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width">\n<title>clearhead: a tour</title>\n'
+            f"<style>{style} .scroll {{ overflow-x: auto; }}</style>\n<h1>A tour of the embedded models</h1>\n"
+            f"<p>Every number on this page was computed when it was made.</p>\n{chr(10).join(self.parts)}\n</html>\n"
+        )
+        with replacing(path) as stream:
+            stream.write(content.encode("utf-8"))
+
+
+def looked_at(model: clearhead.Model, source: str, target: str, *, to: str) -> Figure:
+    """What each piece of a translation looked at in the source: the mean of all heads of one layer."""
+    loaded, tokenizer = model.loaded, model.tokenizer
+    tag = instruction(loaded, to=to, source=None).tag
+    ids = source_ids(loaded, [source], tag=tag)[0]
+    written = (*tokenizer.target.encode(target, add_special=False).ids, tokenizer.target.special.end)
+    begun = (loaded.config.tokens.decoder_start, *written[:-1])
+    recorder = clearhead.Recorder("decoder.*.cross.pattern")
+    with torch.no_grad(), clearhead.listen(recorder):
+        model.network(torch.tensor([ids]), torch.tensor([begun]))
+    layer, pattern_QK = max(_layers(recorder), key=lambda found: _sharpness(found[1]))
+    return heatmap(
+        pattern_QK,
+        rows=[_plain(tokenizer.target.piece_of(index)) for index in written],
+        columns=[_plain(tokenizer.piece_of(index)) for index in ids],
+        title=f"decoder.{layer}.cross.pattern, mean of its heads",
+    )
+
+
+def _layers(recorder: clearhead.Recorder) -> Iterator[tuple[int, np.ndarray]]:
+    for layer in range(len(recorder)):
+        yield layer, recorder[f"decoder.{layer}.cross.pattern"][0].mean(0).numpy()
+
+
+def _sharpness(pattern_QK: np.ndarray) -> float:
+    """How much of their attention positions give to one place."""
+    return float(pattern_QK.max(-1).mean())
+
+
+def _plain(piece: str) -> str:
+    return piece.replace("▁", "").replace("Ġ", "") or piece
+
+
+def main() -> None:
+    """Show everything, and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("demo"), help="the folder of the report")
+    out: Path = parser.parse_args().out
+    page = Page()
+
+    translator = clearhead.load("translator")
+    page.head(f"translate: {SENTENCE}")
+    for to, language in LANGUAGES.items():
+        translation = translator.translate(SENTENCE, to=to)
+        page.line(f"{language}: {translation}")
+        page.draw(looked_at(translator, SENTENCE, translation, to=to))
+
+    page.head("complete")
+    story = clearhead.load("storyteller").complete(STORY, seed=1, max_new_tokens=80)
+    page.line(f"{STORY}{story}")
+
+    page.head(f"fill: {GAP}")
+    for filling in clearhead.load("reader").fill(GAP)[0]:
+        page.line(f"{filling.score:.3f}  {filling.text}")
+
+    page.head(f"embed, and rank: {QUERY}")
+    vectors = clearhead.load("reader-meaning").embed([QUERY, *NOTES])
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for score, note in sorted(zip(vectors[1:] @ vectors[0], NOTES, strict=True), reverse=True):
+        page.line(f"{score:.3f}  {note}")
+
+    page.save(out / "report.html")
+    print(f"\nwrote {out / 'report.html'}\n\n{NEXT}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What every request must be, and what every answer says: this computer only, this site only, nothing large.
+
+A page on the internet can make a browser send requests to localhost. It cannot choose the Host that it is served
+under, nor forge Origin; so both are checked, and nothing is served to a name that is not ours.
+"""
+
+from collections.abc import Collection
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 256 * 1024
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Guard:
+    """The door of the server.
+
+    Args:
+        app: What stands behind it.
+        hosts: The names that this server is called by, without ports.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = LOCAL) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request in, or says why not."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers)
+        if refusal is not None:
+            await refusal(scope, receive, _headed(send))
+            return
+        await self._app(scope, _bounded(receive), _headed(send))
+
+    def _refusal(self, headers: Headers) -> JSONResponse | None:
+        host = _bare(headers.get("host", ""))
+        if host not in self._hosts:
+            return _no(421, "this server is not called so", got=host, expected=", ".join(sorted(self._hosts)))
+        origin = headers.get("origin")
+        if origin is not None and _bare(origin.partition("://")[2]) not in self._hosts:
+            return _no(403, "a request from another site", got=origin, expected="this page")
+        if headers.get("sec-fetch-site") == "cross-site":
+            return _no(403, "a request from another site", got="cross-site", expected="this page")
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MOST_BYTES:
+            return _no(413, "a request that is too large", got=length, expected=f"at most {MOST_BYTES} bytes")
+        return None
+
+
+def _bare(host: str) -> str:
+    """A host without its port."""
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0].lower()
+
+
+def _no(status: int, problem: str, *, got: str, expected: str) -> JSONResponse:
+    return JSONResponse({"problem": problem, "got": got[:200], "expected": expected}, status_code=status)
+
+
+def _headed(send: Send) -> Send:
+    async def headed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return headed
+
+
+def _bounded(receive: Receive) -> Receive:
+    """A body that ends where it grows too large, whatever length it claimed."""
+    taken = 0
+
+    async def bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        if message["type"] == "http.request":
+            taken += len(message.get("body", b""))
+            if taken > MOST_BYTES:
+                return {"type": "http.disconnect"}
+        return message
+
+    return bounded

@@ -1,0 +1,168 @@
+"""Runs: made on request, kept on the shelf, given out as JSON and as plain numbers."""
+
+from typing import Any
+
+import numpy as np
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from clearhead.config import Family
+from clearhead.errors import TraceError
+from clearhead.explain import HeadSummary, Run, align, parse_edit
+from clearhead.explain.numbers import softmax
+from clearhead.model import Model
+from clearhead.trace import Token, Trace
+from clearhead.web.asked import RunAsked, read
+from clearhead.web.shelf import Shelf
+
+_CANDIDATES = 12
+_MOST_TOKENS = 600
+_MOST_CELLS = 4_000_000
+
+
+def run_routes() -> list[Route]:
+    """The routes."""
+    return [
+        Route("/runs", _make, methods=["POST"]),
+        Route("/runs/{key}/values", _values),
+        Route("/runs/{key}/lens", _lens),
+        Route("/runs/{key}/heads", _heads),
+        Route("/runs/{key}/alignment", _alignment),
+    ]
+
+
+async def _make(request: Request) -> JSONResponse:
+    asked = await read(request, RunAsked)
+    return JSONResponse(await run_in_threadpool(_made, request.app.state.shelf, asked))
+
+
+def _made(shelf: Shelf, asked: RunAsked) -> dict[str, Any]:
+    model = shelf.model(asked.model)
+    edits = [parse_edit(text) for text in asked.edits]
+    with shelf.busy, model.edit(*edits):
+        run = _recorded(model, asked)
+    trace = run.trace
+    if max(len(trace.source), len(trace.target)) > _MOST_TOKENS:
+        raise TraceError("a text that is too long to look into here", got=len(trace.target), expected=_MOST_TOKENS)
+    return {"run": shelf.keep(run), **account(run)}
+
+
+def _recorded(model: Model, asked: RunAsked) -> Run:
+    options = asked.decoding.given()
+    writes = model.family is Family.ENCODER_DECODER and asked.second is None
+    if writes or (asked.write and model.family is Family.DECODER_ONLY):
+        return model.generate(asked.text, to=asked.to, trace="*", **options)
+    return model.trace(asked.text, asked.second, to=asked.to)
+
+
+def account(run: Run) -> dict[str, Any]:
+    """A run as the page draws it, without its numbers."""
+    trace = run.trace
+    return {
+        "text": run.text,
+        "family": trace.family.value,
+        "source": _tokens(trace.source),
+        "target": _tokens(trace.target),
+        "written": _tokens(trace.written),
+        "nPrompt": trace.n_prompt,
+        "scores": trace.scores,
+        "score": trace.score,
+        "lengthPenalty": trace.length_penalty,
+        "beams": [[_candidate(run, one) for one in step] for step in trace.beams],
+        "candidates": _candidates(run),
+        "sites": {
+            site: {
+                "axes": record.axes,
+                "shape": record.shape,
+                "operation": record.operation,
+                "inputs": record.inputs,
+                "parameters": record.parameters,
+                "line": None if record.line is None else vars(record.line),
+            }
+            for site, record in trace.sites.items()
+        },
+    }
+
+
+def _tokens(tokens: tuple[Token, ...]) -> list[dict[str, Any]]:
+    return [{"id": token.id, "piece": token.piece, "shown": token.shown} for token in tokens]
+
+
+def _candidate(run: Run, one: Any) -> dict[str, Any]:
+    piece = run.book.piece_of(one.id)
+    return {
+        "parent": one.parent,
+        "id": one.id,
+        "shown": Token(id=one.id, piece=piece).shown,
+        "logProbability": one.log_probability,
+        "score": one.score,
+        "fate": one.fate.value,
+        "place": one.place,
+    }
+
+
+def _candidates(run: Run) -> list[list[dict[str, Any]]]:
+    """At each position that has logits, the likeliest outputs."""
+    if "logits" not in run:
+        return []
+    logits = run["logits"][0]
+    rows = logits if logits.ndim == 2 else logits[None]
+    found: list[list[dict[str, Any]]] = []
+    for row, shares in zip(rows, softmax(rows), strict=True):
+        best = np.argsort(-shares)[:_CANDIDATES]
+        found.append(
+            [
+                {
+                    "id": int(index),
+                    "shown": Token(id=int(index), piece=run.book.output_name(int(index))).shown,
+                    "logit": float(row[index]),
+                    "p": float(shares[index]),
+                }
+                for index in best
+            ]
+        )
+    return found
+
+
+async def _values(request: Request) -> Response:
+    """The numbers of a site, or of one head of it, as little-endian float32; the shape is in a header."""
+    run: Run = request.app.state.shelf.run(request.path_params["key"])
+    site = request.query_params.get("site", "")
+    values = run.trace[site][0]
+    head = request.query_params.get("head")
+    if head is not None:
+        if not head.isdigit() or values.ndim != 3 or int(head) >= len(values):
+            raise TraceError("a head that is not there", got=head[:20], expected=f"0 to {len(values) - 1}")
+        values = values[int(head)]
+    if values.size > _MOST_CELLS:
+        raise TraceError("more numbers than a page can show", got=values.size, expected=_MOST_CELLS, advice="one head")
+    shape = ",".join(str(length) for length in values.shape)
+    content = np.ascontiguousarray(values, dtype="<f4").tobytes()
+    return Response(content, media_type="application/octet-stream", headers={"X-Shape": shape})
+
+
+async def _lens(request: Request) -> JSONResponse:
+    run: Run = request.app.state.shelf.run(request.path_params["key"])
+    found = await run_in_threadpool(run.lens)
+    return JSONResponse(
+        {
+            "layers": found.layers,
+            "positions": found.positions,
+            "words": found.words,
+            "shares": found.shares.tolist(),
+        }
+    )
+
+
+async def _heads(request: Request) -> JSONResponse:
+    run: Run = request.app.state.shelf.run(request.path_params["key"])
+    found: list[HeadSummary] = await run_in_threadpool(run.heads)
+    return JSONResponse({"heads": [{**vars(one), "kind": one.kind} for one in found]})
+
+
+async def _alignment(request: Request) -> JSONResponse:
+    trace: Trace = request.app.state.shelf.run(request.path_params["key"]).trace
+    found = await run_in_threadpool(align, trace)
+    return JSONResponse({"source": found.source, "target": found.target, "weights": found.weights.tolist()})

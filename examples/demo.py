@@ -3,30 +3,27 @@
     python examples/demo.py [--out demo]
 
 Translates a sentence into three languages and draws what the decoder looked at, goes on with a story, fills a gap,
-and ranks sentences by what they mean. Everything is printed, and written to a page of its own.
+ranks sentences by what they mean, and opens one number. Everything is printed, and written to a page of its own.
 """
 
 import argparse
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
 import numpy as np
-import torch
 
 import clearhead
+from clearhead.explain import as_text
 from clearhead.figures import Figure, heatmap
 from clearhead.figures.terminal import wants_colour
-from clearhead.tasks.language_pairs import instruction
-from clearhead.tasks.sources import source_ids
 from clearhead.text.files import replacing
 
 SENTENCE = "The cat sat on the mat."
 LANGUAGES = {"fr": "French", "de": "German", "hi": "Hindi"}
 STORY = "Once upon a time, there was a little dog"
-GAP = "The cat drank a glass of [MASK]."
+GAP = "He opened the [MASK] and walked in."
 QUERY = "How do I bake a loaf?"
 NOTES = [
     "The bread goes into the oven for forty minutes.",
@@ -35,11 +32,16 @@ NOTES = [
 ]
 NEXT = """\
 What to try next
+  clearhead explain                   the same in the browser, and click any number
   clearhead translate "How are you?" --to fr
-  clearhead complete "Once upon a time"
+  clearhead why "The cat sat on the mat." --to fr --at T=0 --at V=▁Le --by block
   clearhead search "something to eat" --in notes.txt
   clearhead train pairs.tsv --out my-model
   clearhead learn                     the worked examples of the course, computed as you watch"""
+STYLE = (
+    "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }"
+    " .scroll, pre { overflow-x: auto; }"
+)
 
 
 @dataclass
@@ -58,6 +60,11 @@ class Page:
         print(f"  {text}")
         self.parts.append(f"<p>{escape(text)}</p>")
 
+    def block(self, text: str) -> None:
+        """Several lines as they stand."""
+        print("\n".join(f"  {line}" for line in text.splitlines()))
+        self.parts.append(f"<pre>{escape(text)}</pre>")
+
     def draw(self, figure: Figure) -> None:
         """A picture."""
         width = min(shutil.get_terminal_size((100, 24)).columns, 120)
@@ -66,48 +73,25 @@ class Page:
 
     def save(self, path: Path) -> None:
         """Writes the report: one file that loads nothing."""
-        style = "body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }"
         content = (
             '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width">\n<title>clearhead: a tour</title>\n'
-            f"<style>{style} .scroll {{ overflow-x: auto; }}</style>\n<h1>A tour of the embedded models</h1>\n"
+            f"<style>{STYLE}</style>\n<h1>A tour of the embedded models</h1>\n"
             f"<p>Every number on this page was computed when it was made.</p>\n{chr(10).join(self.parts)}\n</html>\n"
         )
         with replacing(path) as stream:
             stream.write(content.encode("utf-8"))
 
 
-def looked_at(model: clearhead.Model, source: str, target: str, *, to: str) -> Figure:
-    """What each piece of a translation looked at in the source: the mean of all heads of one layer."""
-    loaded, tokenizer = model.loaded, model.tokenizer
-    tag = instruction(loaded, to=to, source=None).tag
-    ids = source_ids(loaded, [source], tag=tag)[0]
-    written = (*tokenizer.target.encode(target, add_special=False).ids, tokenizer.target.special.end)
-    begun = (loaded.config.tokens.decoder_start, *written[:-1])
-    recorder = clearhead.Recorder("decoder.*.cross.pattern")
-    with torch.no_grad(), clearhead.listen(recorder):
-        model.network(torch.tensor([ids]), torch.tensor([begun]))
-    layer, pattern_QK = max(_layers(recorder), key=lambda found: _sharpness(found[1]))
+def looked_at(run: clearhead.Run) -> Figure:
+    """What each piece of a translation looked at in the source: the mean of the heads of the sharpest layer."""
+    site = max(run, key=lambda one: float(run[one][0].mean(0).max(-1).mean()))
     return heatmap(
-        pattern_QK,
-        rows=[_plain(tokenizer.target.piece_of(index)) for index in written],
-        columns=[_plain(tokenizer.piece_of(index)) for index in ids],
-        title=f"decoder.{layer}.cross.pattern, mean of its heads",
+        run[site][0].mean(0),
+        rows=[token.shown for token in run.trace.written],  # each row decides the next piece
+        columns=run.trace.labels(site, "K"),
+        title=f"{site}, mean of its heads",
     )
-
-
-def _layers(recorder: clearhead.Recorder) -> Iterator[tuple[int, np.ndarray]]:
-    for layer in range(len(recorder)):
-        yield layer, recorder[f"decoder.{layer}.cross.pattern"][0].mean(0).numpy()
-
-
-def _sharpness(pattern_QK: np.ndarray) -> float:
-    """How much of their attention positions give to one place."""
-    return float(pattern_QK.max(-1).mean())
-
-
-def _plain(piece: str) -> str:
-    return piece.replace("▁", "").replace("Ġ", "") or piece
 
 
 def main() -> None:
@@ -120,9 +104,13 @@ def main() -> None:
     translator = clearhead.load("translator")
     page.head(f"translate: {SENTENCE}")
     for to, language in LANGUAGES.items():
-        translation = translator.translate(SENTENCE, to=to)
-        page.line(f"{language}: {translation}")
-        page.draw(looked_at(translator, SENTENCE, translation, to=to))
+        run = translator.trace(SENTENCE, to=to, sites="decoder.*.cross.pattern")
+        page.line(f"{language}: {run.text}")
+        page.draw(looked_at(run))
+
+    page.head("why the first French word?")
+    run = translator.trace(SENTENCE, to="fr")
+    page.block(as_text(run.why("logits", by="block", T=0, V=run.trace.written[0].id)))
 
     page.head("complete")
     story = clearhead.load("storyteller").complete(STORY, seed=1, max_new_tokens=80)

@@ -1,11 +1,12 @@
-"""`clearhead learn`: the worked examples, every number computed as you watch.
+"""`clearhead learn`: the course in the terminal, every number computed as you watch.
 
-Takes: the key of an example, or none for all.
-Gives: what was computed beside what the notes print; pictures where --out says.
-Uses:  cli.lesson, lessons.
+Takes: the key of a chapter or of a worked example, or none for all examples.
+Gives: the chapter with its questions, or what was computed beside what the notes print; pictures where --out says.
+Uses:  cli.chapters, cli.lesson, lessons.
 Never: a colour in a pipe.
 """
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
@@ -17,8 +18,11 @@ __all__ = ["app"]
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 _WORKED = Path(__file__).parents[1] / "lessons" / "worked"
+_CHAPTERS = re.compile("[A-D][0-9]+|course", re.IGNORECASE)
 _NEXT = """\
 What to try next
+  clearhead learn course              the chapters
+  clearhead learn B4                  a chapter, with questions
   clearhead learn E4                  one example by itself
   clearhead learn E6 --out heads.svg  its picture; .png and .html work too
   clearhead learn --out demo          every picture, and a page with all of it
@@ -33,7 +37,10 @@ def _keys() -> list[str]:
 @app.command(help="Work through the examples of the course, computed as you watch.")
 def learn(
     example: Annotated[
-        str | None, typer.Argument(metavar="EXAMPLE", help=f"{' '.join(_keys())}; all of them by default.")
+        str | None,
+        typer.Argument(
+            metavar="LESSON", help=f"course; a chapter such as B4; {' '.join(_keys())}, all of them by default."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -41,7 +48,15 @@ def learn(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
-    """Compute examples, print them, and draw their pictures."""
+    """Compute examples, print them, and draw their pictures; or go through a chapter."""
+    if example is not None and _CHAPTERS.fullmatch(example):
+        from clearhead.cli.chapters import show_chapter, show_contents
+
+        if example.lower() == "course":
+            show_contents()
+        else:
+            show_chapter(example.upper(), as_json=as_json)
+        return
     from clearhead.cli.lesson import save_all, save_one, show
     from clearhead.lessons import EXAMPLES, WorkedExample
 

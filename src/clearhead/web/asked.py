@@ -58,6 +58,12 @@ class WhyAsked(_Strict):
     most: Annotated[int, Field(ge=1, le=4096)] = 48
 
 
+class AnswerAsked(_Strict):
+    """An answer to a question of the course: the places of the choices that were taken."""
+
+    chosen: Annotated[list[Annotated[int, Field(ge=0, le=16)]], Field(max_length=16)]
+
+
 async def read(request: Request, kind: type[Kind]) -> Kind:
     """What a request asks for.
 

@@ -9,11 +9,61 @@ from starlette.routing import Route
 
 from clearhead.errors import ServerError
 from clearhead.lessons import EXAMPLES
+from clearhead.lessons.course import CHAPTERS, QUESTIONS, Question
+from clearhead.web.asked import AnswerAsked, read
 
 
 def course_routes() -> list[Route]:
     """The routes."""
-    return [Route("/examples", _examples), Route("/examples/{key}", _example)]
+    return [
+        Route("/course", _course),
+        Route("/course/{key}/answer", _answer, methods=["POST"]),
+        Route("/examples", _examples),
+        Route("/examples/{key}", _example),
+    ]
+
+
+async def _course(_: Request) -> JSONResponse:
+    return JSONResponse({"chapters": await run_in_threadpool(_chapters)})
+
+
+def _chapters() -> list[dict[str, Any]]:
+    return [
+        {
+            "key": chapter.key,
+            "title": chapter.title,
+            "text": chapter.text,
+            "examples": chapter.examples,
+            "live": [{"view": one.view, "says": one.says, "settings": dict(one.settings)} for one in chapter.live],
+            "questions": [
+                {
+                    "key": one.key,
+                    "text": one.text,
+                    "several": one.several,
+                    "choices": [choice.text for choice in one.choices],
+                }
+                for one in chapter.questions
+            ],
+        }
+        for chapter in CHAPTERS
+    ]
+
+
+async def _answer(request: Request) -> JSONResponse:
+    """Whether an answer is right, and what the engine shows."""
+    key = request.path_params["key"]
+    if key not in QUESTIONS:
+        raise ServerError("no such question", got=key[:40])
+    asked = await read(request, AnswerAsked)
+    return JSONResponse(await run_in_threadpool(_judged, QUESTIONS[key], asked.chosen))
+
+
+def _judged(question: Question, chosen: list[int]) -> dict[str, Any]:
+    return {
+        "right": question.judge(frozenset(chosen)),
+        "choices": [{"right": one.right, "because": one.because} for one in question.choices],
+        "shown": question.show(),
+    }
 
 
 async def _examples(_: Request) -> JSONResponse:

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from clearhead.model import Model
 from clearhead.web import Shelf, make_app
-from clearhead.web.serve import _bound
+from clearhead.web.serve import bound
 
 Make = Callable[..., Model]
 
@@ -23,7 +23,7 @@ def shelf(tiny_model: Make, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 @pytest.fixture(scope="session")
 def address(shelf: Shelf) -> Iterator[str]:
-    listener = _bound(8600)
+    listener = bound(8600)
     server = uvicorn.Server(uvicorn.Config(make_app(shelf), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

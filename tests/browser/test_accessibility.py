@@ -11,7 +11,7 @@ AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["flow", "attention", "whatif", "course"])
+@pytest.mark.parametrize("view", ["flow", "attention", "whatif", "compare", "train", "course"])
 def test_nothing_serious(page: Page, address: str, view: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     opened(page, address, "marian", view)

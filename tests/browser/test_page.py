@@ -1,12 +1,13 @@
 """The page in a real browser: views, numbers, keyboard, edits."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from clearhead.web import Shelf
+from clearhead.web import Shelf, lab
 
 MODELS = ["marian", "gpt2", "bert"]
 
@@ -119,12 +120,69 @@ def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
 
 def test_the_course_computes(page: Page, address: str) -> None:
     page.goto(f"{address}#/course")
-    expect(page.locator("h2", has_text="Worked examples")).to_be_visible(timeout=20_000)
-    page.get_by_role("button", name="E4", exact=True).click()
+    page.get_by_role("button", name=re.compile("^B4")).click(timeout=20_000)
+    page.get_by_text("Worked example E4").click()
     expect(page.locator("main")).to_contain_text(re.compile("masked", re.IGNORECASE))
+    expect(page.locator("table").first).to_be_visible()
 
 
-@pytest.mark.parametrize("view", ["flow", "attention", "whatif", "course"])
+def test_a_saved_walk_opens_without_the_server(page: Page, address: str, browser: Browser, tmp_path: Path) -> None:
+    opened(page, address, "marian")
+    page.locator(".bars .word").first.click()
+    expect(page.locator("#why .term").first).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save", exact=True).click()
+    path = tmp_path / "walk.html"
+    download.value.save_as(path)
+    alone = browser.new_page()
+    wanted: list[str] = []
+    alone.on("request", lambda request: wanted.append(request.url))
+    alone.goto(path.as_uri())
+    expect(alone.locator("h2", has_text="why")).to_be_visible()
+    expect(alone.locator("svg").first).to_be_visible()
+    assert wanted == [path.as_uri()]
+    alone.close()
+
+
+def test_a_quiz_explains_itself(page: Page, address: str) -> None:
+    page.goto(f"{address}#/course")
+    page.get_by_role("button", name=re.compile("^B4")).click(timeout=20_000)
+    question = page.locator("[data-question=sees]")
+    question.get_by_role("button", name="Check").click()
+    expect(question).to_contain_text("Choose an answer first")
+    question.get_by_label("2", exact=True).check()
+    question.get_by_role("button", name="Check").click()
+    expect(question).to_contain_text("Not quite. Right is: 3")
+    expect(question).to_contain_text("[1, 2, 3, 4, 5]")
+    question.get_by_label("3", exact=True).check()
+    question.get_by_role("button", name="Check").click()
+    expect(question.locator(".good")).to_have_text("Right.")
+    page.reload()
+    expect(page.locator("#progress")).to_contain_text("1 of", timeout=20_000)
+
+
+def test_two_texts_are_compared_by_layer(page: Page, address: str) -> None:
+    opened(page, address, "bert", "compare")
+    page.get_by_label("Second text").fill("the mat")
+    page.get_by_label("A word that both have").fill("the")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.locator("main svg circle")).to_have_count(3)
+    expect(page.locator(".before-after canvas")).to_have_count(2)
+
+
+def test_a_training_is_watched(page: Page, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = (*lab._SETTINGS, "train.steps=20", "train.evaluate_every=10")
+    monkeypatch.setattr(lab, "_SETTINGS", short)
+    opened(page, address, "gpt2", "train")
+    page.get_by_label("task").select_option("copy")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator("#training-status")).to_contain_text("done", timeout=60_000)
+    expect(page.locator("main polyline")).to_be_visible()
+    page.get_by_text("one gradient").click()
+    expect(page.locator("details details summary").first).to_contain_text("d loss / d")
+
+
+@pytest.mark.parametrize("view", ["flow", "attention", "whatif", "compare", "train", "course"])
 def test_nothing_is_wider_than_a_phone(page: Page, address: str, view: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     opened(page, address, "marian", view)

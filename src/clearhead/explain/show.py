@@ -94,7 +94,12 @@ def as_html(node: Node, *, depth: int = 3, most: int = 40) -> str:
     head = (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
     )
-    return f"{head}<h1>Why {node.value:.6g}?</h1>\n{_details(node, depth=depth, most=most, opened=True)}\n</html>\n"
+    return f"{head}<h1>Why {node.value:.6g}?</h1>\n{details_of(node, depth=depth, most=most)}\n</html>\n"
+
+
+def details_of(node: Node, *, depth: int, most: int) -> str:
+    """The number as a part of a page: its terms open in turn."""
+    return _details(node, depth=depth, most=most, opened=True)
 
 
 def _details(node: Node, *, depth: int, most: int, opened: bool = False) -> str:

@@ -1,7 +1,7 @@
 """The whole way: from files to a finished folder."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from clearhead.errors import TrainingError
 from clearhead.models import Network, Recurrent
 from clearhead.tasks.loaded import Loaded
 from clearhead.tasks.search_index import fingerprint as fingerprint_of
+from clearhead.text import Tokenizer
 from clearhead.text.files import replacing
 from clearhead.training.clock import Clock
 from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
@@ -30,6 +31,8 @@ from clearhead.training.run import DATA, RunFolder, open_run
 from clearhead.training.world import World
 from clearhead.training.written_evaluation import WrittenEvaluation
 from clearhead.weights import family_of
+
+Watch = Callable[[Network[Any], Tokenizer, int], None]
 
 SAMPLES = "samples.jsonl"
 SUMMARY = "summary.json"
@@ -63,6 +66,7 @@ def train(
     folder: Path,
     progress: Progress | None = None,
     world: World | None = None,
+    watch: Watch | None = None,
 ) -> Finished:
     """Trains a model, or goes on with the run that the folder holds.
 
@@ -73,6 +77,7 @@ def train(
         folder: Where the run lives, and where the model will be.
         progress: Told how it goes.
         world: Which process this is.
+        watch: Called at every evaluation with the network as it is then, its tokenizer and the step.
 
     Raises:
         ClearheadError: Data that cannot be read, settings that do not fit, a run that was begun with others, a
@@ -102,7 +107,7 @@ def train(
         if start is None and not isinstance(network, Recurrent):
             family_of(network.config)  # what no layout has a place for is told before the work, not after it
         progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
-        evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world)
+        evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world, watch=watch)
         outcome = trainer.run()
         written = None
         if outcome.interrupted_by is None:
@@ -115,7 +120,14 @@ def train(
 
 
 def _trainer(
-    job: Job, materials: Materials, network: Network[Any], run: RunFolder, *, progress: Progress, world: World
+    job: Job,
+    materials: Materials,
+    network: Network[Any],
+    run: RunFolder,
+    *,
+    progress: Progress,
+    world: World,
+    watch: Watch | None,
 ) -> tuple[WrittenEvaluation, Trainer]:
     samples = MetricsLog(path=run.path / SAMPLES)
     trainer: list[Trainer] = []
@@ -125,6 +137,8 @@ def _trainer(
         samples.cut(step - 1)
         for sample in found:
             samples.append({"step": step, **asdict(sample)})
+        if watch is not None:
+            watch(network, materials.tokenizer, step)
         for sample in found[:_SAID]:
             progress.say(f"  {_shown(sample.source)} → {_shown(sample.output)}")
 

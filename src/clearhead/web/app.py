@@ -12,10 +12,12 @@ from starlette.staticfiles import StaticFiles
 
 from clearhead.errors import ClearheadError, ServerError
 from clearhead.web.guard import LOCAL, Guard
+from clearhead.web.lab import Lab
 from clearhead.web.routes.arithmetic import arithmetic_routes
 from clearhead.web.routes.course import course_routes
 from clearhead.web.routes.models import model_routes
 from clearhead.web.routes.runs import run_routes
+from clearhead.web.routes.training import training_routes
 from clearhead.web.shelf import Shelf
 
 STATIC = Path(__file__).parent / "static"
@@ -28,7 +30,7 @@ def make_app(shelf: Shelf, *, hosts: Collection[str] = LOCAL) -> Starlette:
         shelf: The models that may be opened.
         hosts: The names that it is called by, without ports.
     """
-    api = [*model_routes(), *run_routes(), *arithmetic_routes(), *course_routes()]
+    api = [*model_routes(), *run_routes(), *arithmetic_routes(), *course_routes(), *training_routes()]
     app = Starlette(
         routes=[
             Route("/", _page),
@@ -40,6 +42,7 @@ def make_app(shelf: Shelf, *, hosts: Collection[str] = LOCAL) -> Starlette:
         exception_handlers={ClearheadError: _explained, 404: _nowhere, 405: _nowhere, 500: _mistake},
     )
     app.state.shelf = shelf
+    app.state.lab = Lab()
     return app
 
 

@@ -58,10 +58,33 @@ class WhyAsked(_Strict):
     most: Annotated[int, Field(ge=1, le=4096)] = 48
 
 
+class WalkAsked(_Strict):
+    """The numbers of a run that were asked about."""
+
+    questions: Annotated[list[WhyAsked], Field(max_length=40)] = Field(default_factory=list[WhyAsked])
+
+
 class AnswerAsked(_Strict):
     """An answer to a question of the course: the places of the choices that were taken."""
 
     chosen: Annotated[list[Annotated[int, Field(ge=0, le=16)]], Field(max_length=16)]
+
+
+class SimilarityAsked(_Strict):
+    """One word in two sentences."""
+
+    model: Name
+    first: Annotated[str, Field(max_length=MOST_LETTERS)]
+    second: Annotated[str, Field(max_length=MOST_LETTERS)]
+    word: Annotated[str, Field(min_length=1, max_length=100)]
+    to: Annotated[str, Field(max_length=40)] | None = None
+
+
+class TrainAsked(_Strict):
+    """A tiny training: what to learn, and the pairs where they are one's own."""
+
+    task: Annotated[str, Field(pattern="^(copy|reverse|pairs)$")]
+    pairs: Annotated[str, Field(max_length=200_000)] = ""
 
 
 async def read(request: Request, kind: type[Kind]) -> Kind:

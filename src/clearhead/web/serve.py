@@ -33,7 +33,7 @@ def serve_page(
     Raises:
         ServerError: No port is free.
     """
-    with _bound(port) as listener:
+    with bound(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}/"
         config = uvicorn.Config(make_app(Shelf(names=names)), log_level="warning", timeout_graceful_shutdown=2)
         say(f"{address}  (Ctrl-C ends)")
@@ -42,7 +42,12 @@ def serve_page(
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def _bound(port: int) -> socket.socket:
+def bound(port: int) -> socket.socket:
+    """A socket of this computer alone, on a port or on the next one that is free.
+
+    Raises:
+        ServerError: None is.
+    """
     for place in range(port, port + _TRIES):
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

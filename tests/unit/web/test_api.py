@@ -1,5 +1,6 @@
 """The page's server: it gives what the run computed, and nothing to strangers."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from clearhead.model import Model
-from clearhead.web import Shelf, make_app
+from clearhead.web import Shelf, lab, make_app
 from clearhead.web import shelf as shelf_module
 from clearhead.web.guard import MOST_BYTES
 
@@ -179,3 +180,66 @@ def test_paths_do_not_leave_the_page(client: TestClient) -> None:
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):
         assert client.get(path).status_code == 404
     assert Path(__file__).is_file()
+
+
+def test_a_walk_and_a_picture_open_by_themselves(client: TestClient) -> None:
+    key = made(client, "marian")["run"]
+    questions = [{"site": "decoder.0.cross.pattern", "index": {"H": 0, "Q": 0, "K": 0}}, {"site": "score"}]
+    page = client.post(f"/api/runs/{key}/walk", json={"questions": questions})
+    assert page.status_code == 200 and "attachment" in page.headers["content-disposition"]
+    assert "<details" in page.text and "<svg" in page.text and "src=" not in page.text and "<script" not in page.text
+    picture = client.get(f"/api/runs/{key}/picture", params={"site": "decoder.0.cross.pattern", "head": "1"})
+    assert picture.text.startswith("<svg")
+    query = {"site": "decoder.0.cross.pattern", "kind": "png"}
+    assert client.get(f"/api/runs/{key}/picture", params=query).content.startswith(b"\x89PNG")
+    for site, head in (("nothing", ""), ("decoder.0.cross.pattern", "9"), ("decoder.0.cross.pattern", "x")):
+        assert client.get(f"/api/runs/{key}/picture", params={"site": site, "head": head}).status_code == 400
+
+
+def test_the_course_asks_and_judges(client: TestClient) -> None:
+    chapters = client.get("/api/course").json()["chapters"]
+    assert len(chapters) > 10 and "right" not in str(chapters[0]["questions"][0]["choices"])
+    found = client.post("/api/course/sees/answer", json={"chosen": [1]}).json()
+    assert found["right"] and "[1, 2, 3, 4, 5]" in found["shown"]
+    assert not client.post("/api/course/sees/answer", json={"chosen": [0]}).json()["right"]
+    assert client.post("/api/course/nothing/answer", json={"chosen": [0]}).status_code == 400
+    assert client.post("/api/course/sees/answer", json={"chosen": ["x"]}).status_code == 400
+
+
+def test_one_word_in_two_sentences(client: TestClient) -> None:
+    asked = {"model": "bert", "first": "the cat", "second": "the mat", "word": "the"}
+    layers = client.post("/api/similarity", json=asked).json()["layers"]
+    assert [site for site, _ in layers] == ["encoder.0.resid_pre", "encoder.0.resid_post", "encoder.1.resid_post"]
+    assert client.post("/api/similarity", json={**asked, "word": "dog"}).status_code == 400
+
+
+def test_a_tiny_training_learns_is_watched_and_opened(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab, "_SETTINGS", (*lab._SETTINGS, "train.steps=30", "train.evaluate_every=10"))
+    assert client.get("/api/training").json() == {"status": "none"}
+    assert client.get("/api/training/gradient").status_code == 400
+    assert client.post("/api/training", json={"task": "pairs", "pairs": "one line"}).status_code == 400
+    assert client.post("/api/training", json={"task": "copy"}).status_code == 200
+    assert client.post("/api/training", json={"task": "copy"}).status_code == 400
+    found = settled(client)
+    assert found["status"] == "done" and len(found["glimpses"]) == 3
+    assert found["losses"][-1][1] < found["losses"][0][1]
+    glimpse = found["glimpses"][-1]
+    np.testing.assert_allclose(np.array(glimpse["pattern"]).sum(-1), 1, atol=1e-5)
+    opened = client.get("/api/training/gradient").json()
+    assert opened["gradient"]["recomputed"] == pytest.approx(opened["gradient"]["value"], abs=1e-5)
+    assert client.get("/api/training", params={"since": 2}).json()["total"] == 3
+
+
+def test_a_training_can_be_stopped(client: TestClient) -> None:
+    assert client.post("/api/training", json={"task": "reverse"}).status_code == 200
+    client.post("/api/training/stop", json={})
+    assert settled(client)["status"] == "stopped"
+
+
+def settled(client: TestClient) -> dict[str, Any]:
+    for _ in range(600):
+        found: dict[str, Any] = client.get("/api/training").json()
+        if found["status"] != "running":
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it never ended")

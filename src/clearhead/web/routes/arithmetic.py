@@ -6,21 +6,50 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 import clearhead
 from clearhead.errors import ServerError, TraceError
 from clearhead.explain import Node, Run, as_data
 from clearhead.explain.show import sign
-from clearhead.web.asked import WhyAsked, read
+from clearhead.web.asked import WalkAsked, WhyAsked, read
+from clearhead.web.walk import walk
 
 _HOME = Path(clearhead.__file__).parent
 
 
 def arithmetic_routes() -> list[Route]:
     """The routes."""
-    return [Route("/runs/{key}/why", _why, methods=["POST"]), Route("/source", _source)]
+    return [
+        Route("/runs/{key}/why", _why, methods=["POST"]),
+        Route("/runs/{key}/walk", _walk, methods=["POST"]),
+        Route("/runs/{key}/picture", _picture),
+        Route("/source", _source),
+    ]
+
+
+async def _walk(request: Request) -> Response:
+    """All that was looked at, as one page that opens by itself."""
+    asked = await read(request, WalkAsked)
+    run: Run = request.app.state.shelf.run(request.path_params["key"])
+    content = await run_in_threadpool(lambda: walk(run, [_found(run, one) for one in asked.questions]))
+    headers = {"Content-Disposition": 'attachment; filename="walk.html"'}
+    return Response(content, media_type="text/html; charset=utf-8", headers=headers)
+
+
+async def _picture(request: Request) -> Response:
+    """A site as a picture of its own."""
+    run: Run = request.app.state.shelf.run(request.path_params["key"])
+    given = request.query_params
+    head = given.get("head", "")
+    if head and not (head.isdigit() and len(head) < 6):
+        raise TraceError("a head that is not there", got=head[:20], expected="a number")
+    figure = await run_in_threadpool(lambda: run.heatmap(given.get("site", ""), head=int(head) if head else None))
+    kind = "png" if given.get("kind") == "png" else "svg"
+    content = await run_in_threadpool(lambda: figure.png if kind == "png" else figure.svg.encode("utf-8"))
+    headers = {"Content-Disposition": f'attachment; filename="picture.{kind}"'}
+    return Response(content, media_type="image/png" if kind == "png" else "image/svg+xml", headers=headers)
 
 
 async def _why(request: Request) -> JSONResponse:
@@ -31,12 +60,16 @@ async def _why(request: Request) -> JSONResponse:
 
 def opened(run: Run, asked: WhyAsked) -> dict[str, Any]:
     """One number, and what it is made of: the terms that weigh most, and the rest together."""
+    return described(_found(run, asked), most=asked.most)
+
+
+def _found(run: Run, asked: WhyAsked) -> Node:
     node = run.why(asked.site, by=asked.by, **asked.index)
     for step in asked.path:
         if step >= len(node.ranked):
             raise TraceError("a term that is not there", got=step, expected=f"0 to {len(node.ranked) - 1}")
         node = node.ranked[step]
-    return described(node, most=asked.most)
+    return node
 
 
 def described(node: Node, *, most: int) -> dict[str, Any]:

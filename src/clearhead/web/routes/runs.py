@@ -10,11 +10,11 @@ from starlette.routing import Route
 
 from clearhead.config import Family
 from clearhead.errors import TraceError
-from clearhead.explain import HeadSummary, Run, align, parse_edit
+from clearhead.explain import HeadSummary, Run, align, parse_edit, word_similarity
 from clearhead.explain.numbers import softmax
 from clearhead.model import Model
 from clearhead.trace import Token, Trace
-from clearhead.web.asked import RunAsked, read
+from clearhead.web.asked import RunAsked, SimilarityAsked, read
 from clearhead.web.shelf import Shelf
 
 _CANDIDATES = 12
@@ -30,7 +30,20 @@ def run_routes() -> list[Route]:
         Route("/runs/{key}/lens", _lens),
         Route("/runs/{key}/heads", _heads),
         Route("/runs/{key}/alignment", _alignment),
+        Route("/similarity", _similarity, methods=["POST"]),
     ]
+
+
+async def _similarity(request: Request) -> JSONResponse:
+    """How alike one word's vectors are in two sentences, layer by layer."""
+    asked = await read(request, SimilarityAsked)
+    return JSONResponse({"layers": await run_in_threadpool(_alike, request.app.state.shelf, asked)})
+
+
+def _alike(shelf: Shelf, asked: SimilarityAsked) -> list[tuple[str, float]]:
+    loaded = shelf.model(asked.model).loaded
+    with shelf.busy:
+        return word_similarity(loaded, asked.first, asked.second, word=asked.word, to=asked.to)
 
 
 async def _make(request: Request) -> JSONResponse:

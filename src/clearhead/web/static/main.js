@@ -3,10 +3,12 @@
 import { ask } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { changed, listen, rerun, state } from "./state.js";
-import { closeWhy } from "./views/why.js";
+import { closeWhy, walk } from "./views/why.js";
 import { attentionView } from "./views/attention.js";
+import { compareView } from "./views/compare.js";
 import { courseView } from "./views/course.js";
 import { flowView } from "./views/flow.js";
+import { trainView } from "./views/train.js";
 import { whatIfView } from "./views/whatif.js";
 
 /** @type {Record<string, {title: string, draw: (place: HTMLElement) => void, needsRun: boolean}>} */
@@ -14,6 +16,8 @@ const VIEWS = {
   flow: { title: "Flow", draw: flowView, needsRun: true },
   attention: { title: "Attention", draw: attentionView, needsRun: true },
   whatif: { title: "What if?", draw: whatIfView, needsRun: true },
+  compare: { title: "Compare", draw: compareView, needsRun: true },
+  train: { title: "Train", draw: trainView, needsRun: false },
   course: { title: "Course", draw: courseView, needsRun: false },
 };
 const TYPING_PAUSE = 120;
@@ -108,7 +112,22 @@ async function run() {
   }
 }
 
+/** The run and all that was asked of it, as one file that opens without this server. */
+async function saveWalk() {
+  const run = state.run;
+  if (!run) return;
+  const response = await fetch(`/api/runs/${run.run}/walk`, { method: "POST", body: JSON.stringify({ questions: walk() }) });
+  if (!response.ok) throw new Error("the walk could not be saved");
+  const address = URL.createObjectURL(await response.blob());
+  const link = /** @type {HTMLAnchorElement} */ (h("a", { href: address, download: "walk.html" }));
+  document.body.append(link);
+  link.click();
+  link.remove();
+  URL.revokeObjectURL(address);
+}
+
 function listenToForm() {
+  byId("save").addEventListener("click", () => saveWalk().catch(complain));
   let timer = 0;
   byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -265,6 +265,7 @@ async function siteView(run, place) {
     matrix(shown, { rows: labels(run, site, rowLetter, shown.shape[0]), columns: labels(run, site, columnLetter, shown.shape[1]), name: site, highlight, onpick: pick }),
     shown === table ? null : h("p", { class: "quiet" }, `the first ${shown.shape[1]} of ${table.shape[1]} columns`),
     record.line ? h("p", { class: "quiet" }, `computed at clearhead/${record.line.file}:${record.line.line}`) : null,
+    h("p", {}, ...["svg", "png"].map((kind) => h("a", { class: "save", download: `${site}.${kind}`, href: `/api/runs/${run.run}/picture?kind=${kind}&site=${encodeURIComponent(site)}${heads ? `&head=${zoom.head}` : ""}` }, `save as ${kind.toUpperCase()}`))),
   );
 }
 

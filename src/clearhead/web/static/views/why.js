@@ -21,6 +21,14 @@ import { state } from "../state.js";
 
 /** @type {{question: Question, name: string}[]} */
 let trail = [];
+/** Everything that was asked of the present run, for those who want to keep it. @type {Question[]} */
+let walked = [];
+let walkedRun = "";
+
+/** What was asked of the present run so far. */
+export function walk() {
+  return state.run?.run === walkedRun ? walked : [];
+}
 
 export function closeWhy() {
   trail = [];
@@ -45,6 +53,9 @@ async function go(question) {
   if (!run) return;
   const node = /** @type {Opened} */ (await ask(`runs/${run.run}/why`, question));
   trail.push({ question, name: node.name });
+  if (walkedRun !== run.run) walked = [];
+  walkedRun = run.run;
+  walked = [...walked, question].slice(-40);
   await draw(question, node);
 }
 

@@ -33,7 +33,7 @@ def address(shelf: Shelf) -> Iterator[str]:
     listener.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open an event loop runs here, which other tests must not find
 def browser() -> Iterator[Browser]:
     path = shutil.which("chromium")
     assert path, "no chromium: .ci/browser installs it"

@@ -6,10 +6,7 @@ from functools import cache
 import pytest
 
 import clearhead
-from clearhead.model import Model
 from clearhead.weights.locate import PRETRAINED, embedded_models
-
-from .acceptable import ACCEPTABLE, is_acceptable
 
 NAMES = ["reader", "reader-meaning", "reader-sentiment", "storyteller", "translator"]
 MOST_BYTES = 45_000_000
@@ -32,18 +29,6 @@ def test_each_has_a_card_that_says_what_it_must(name: str) -> None:
     assert f"clearhead evaluate {name} " in body
     assert "clearhead train " in body
     assert "/root" not in card and "/work" not in card
-
-
-@pytest.mark.parametrize(("to", "sentence"), [(to, sentence) for to, known in ACCEPTABLE.items() for sentence in known])
-def test_sentences_that_everybody_tries(to: str, sentence: str) -> None:
-    translation = load("translator").translate(sentence, to=to)
-    assert is_acceptable(translation, of=sentence, to=to), translation
-
-
-def test_the_two_banks_differ() -> None:
-    model: Model = load("translator")
-    assert "banque" in model.translate("She deposited money in the bank.", to="fr").lower()
-    assert re.search("rive|berge|bord", model.translate("They walked along the bank of the river.", to="fr").lower())
 
 
 def test_a_story_goes_on() -> None:

@@ -19,9 +19,9 @@ def test_every_site_is_the_references(name: str) -> None:
     reference = load_reference(embedded_models()[name])
     for text in TEXTS:
         ids = torch.tensor([model.tokenizer.encode(text).ids])
-        target = torch.tensor([[model.config.tokens.decoder_start, 20, 30, 40]])
         reads_and_writes = model.family is Family.ENCODER_DECODER
-        batch = Batch(ids_BS=ids, target_ids_BT=target if reads_and_writes else None)
+        target = torch.tensor([[model.config.tokens.decoder_start, 20, 30, 40]]) if reads_and_writes else None
+        batch = Batch(ids_BS=ids, target_ids_BT=target)
         sites = align(record(model.network, batch), run_reference(reference, batch, head=model.config.head), batch)
         assert_parity(*sites)
 

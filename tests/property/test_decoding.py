@@ -202,7 +202,7 @@ def _requests(data: st.DataObject, *, beams: int) -> list[Request]:
 def _uncached(engine: Engine, request: Request) -> tuple[int, ...]:
     """The likeliest ids, the whole text read anew for each."""
     network, new = engine.network, []
-    prompt = engine._prompt(request)
+    prompt = engine.prompt(request)
     while len(new) < (request.settings.max_new_tokens or 0) and (not new or new[-1] not in request.settings.end_ids):
         ids = torch.tensor([[*prompt, *new]])
         with torch.no_grad():

@@ -215,7 +215,7 @@ class Run:
     def _piece_of(self) -> Callable[[int], str]:
         if self.tokenizer is None:
             return lambda index: f"#{index}"
-        return self.tokenizer.target.name_of
+        return self.tokenizer.target.readable
 
     def _place(self, site: str, letter: str, word: str) -> int:
         """The place of a token along an axis."""

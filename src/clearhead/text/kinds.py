@@ -38,6 +38,11 @@ class TokenizerKind(StrEnum):
     UNIGRAM = "unigram"
 
 
+_BYTE_LEVEL_WORDS = (
+    r"'(?:[sdmt]|ll|ve|re)| ?[\p{L}\p{M}\u200c\u200d]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}\u200c\u200d]+|\s+(?!\S)|\s+"
+)
+
+
 def needs_unknown(kind: TokenizerKind) -> bool:
     """Whether a text can hold something that the vocabulary lacks; bytes are all known."""
     return kind is not TokenizerKind.BPE
@@ -103,7 +108,10 @@ def _character(unknown: str | None) -> Tokenizer:
 
 def _bpe(unknown: str | None) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(unk_token=unknown))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    # Letters with their marks: a vowel sign of Hindi is a mark, and a word must not fall apart at each.
+    words = pre_tokenizers.Split(Regex(_BYTE_LEVEL_WORDS), "isolated")
+    bytewise = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([words, bytewise])
     tokenizer.decoder = decoders.ByteLevel()
     return tokenizer
 

@@ -173,6 +173,12 @@ class Tokenizer:
         """The piece that an id stands for, or its number: models may have outputs that stand for no piece."""
         return self.piece_of(index) if index < self.vocab_size else f"#{index}"
 
+    def readable(self, index: int) -> str:
+        """The piece as people read it: without marks for spaces, bytes put together where they make letters."""
+        name = self.name_of(index)
+        text = self._inner.decode([index], skip_special_tokens=False).strip(" ") if index < self.vocab_size else ""
+        return text if text and "\ufffd" not in text else name
+
     def encode(self, text: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
         """Read a text.
 

@@ -9,8 +9,7 @@ from typing import Any
 import torch
 
 from clearhead.config import Family, HeadKind, ModelConfig, RecurrentConfig, to_dict
-from clearhead.decoding import BeamCandidate
-from clearhead.engine import Answer, Engine, Overflow, Reply, Request
+from clearhead.engine import Answer, Engine, Overflow, Request
 from clearhead.errors import TextError, TraceError, nearest
 from clearhead.models import DecoderOnly, EncoderDecoder, EncoderOnly, Recurrent
 from clearhead.probe import listen
@@ -18,11 +17,12 @@ from clearhead.tasks import Loaded
 from clearhead.tasks.masks import has_gap, mask_texts
 from clearhead.tasks.single import single_request, text_ids
 from clearhead.tasks.sources import whole_texts
-from clearhead.text import Encoding
+from clearhead.text import Encoding, Tokenizer
 from clearhead.text.words import check_text
 from clearhead.trace.anatomy import RECURRENT, Anatomy
 from clearhead.trace.assemble import Assembly
 from clearhead.trace.file import load_trace, write_trace
+from clearhead.trace.lineage import path_of
 from clearhead.trace.tape import Tape
 from clearhead.trace.trace import SiteRecord, Token, Trace
 
@@ -121,8 +121,8 @@ def record_reading(
         tape,
         config=config,
         name=loaded.name,
-        source=_tokens(source, tokenizer.name_of),
-        target=_tokens(target, tokenizer.target.name_of),
+        source=_tokens(source, tokenizer),
+        target=_tokens(target, tokenizer.target),
     )
 
 
@@ -158,7 +158,7 @@ def record_generation(
         tape=Tape(sites=sites, out=out),
         config=loaded.config,
         name=loaded.name,
-        pieces=(tokenizer.name_of, tokenizer.target.name_of),
+        pieces=(tokenizer, tokenizer.target),
     )
 
 
@@ -168,7 +168,7 @@ def record_request(
     *,
     tape: Tape,
     config: ModelConfig | RecurrentConfig,
-    pieces: tuple[Pieces, Pieces],
+    pieces: tuple[Tokenizer | Pieces, Tokenizer | Pieces],
     name: str = "",
 ) -> Generated:
     """Answers one request and records it; of several beams, the steps of the best.
@@ -178,7 +178,7 @@ def record_request(
         request: What to answer.
         tape: What hears.
         config: What the network is.
-        pieces: What turns an id of the source, and one of the target, into its piece.
+        pieces: The tokenizers of source and target, or what turns an id of each into its piece.
         name: The name of the model.
     """
     with listen(tape):
@@ -187,7 +187,7 @@ def record_request(
     n_steps = tape.step + 1
     rows, scores = ([0] * n_steps, best.log_probabilities)
     if reply.steps:
-        path, scores = _path(reply, best.ids)
+        path, scores = path_of(reply, best.ids)
         rows = [0] * (n_steps - len(reply.steps)) + path
     prompt = engine.prompt(request)
     before = _tokens(prompt, pieces[1])
@@ -264,26 +264,10 @@ def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteReco
     )
 
 
-def _path(reply: Reply, ids: tuple[int, ...]) -> tuple[list[int], list[float]]:
-    """The row that a finished text had at each step, and the log-probability of each of its ids."""
-    row, total = 0, 0.0
-    rows: list[int] = []
-    scores: list[float] = []
-    for place, index in enumerate(ids):
-        rows.append(row)
-        found = _candidate(reply.steps[place], row, index)
-        scores.append(found.log_probability - total)
-        total = found.log_probability
-        row = found.place if found.place is not None else 0
-    return rows, scores
-
-
-def _candidate(step: Sequence[BeamCandidate], parent: int, index: int) -> BeamCandidate:
-    return next(one for one in step if one.parent == parent and one.id == index)
-
-
-def _tokens(ids: Sequence[int], piece_of: Pieces) -> tuple[Token, ...]:
-    return tuple(Token(id=int(index), piece=piece_of(int(index))) for index in ids)
+def _tokens(ids: Sequence[int], names: Tokenizer | Pieces) -> tuple[Token, ...]:
+    if isinstance(names, Tokenizer):
+        return tuple(Token(id=index, piece=names.name_of(index), text=names.readable(index)) for index in map(int, ids))
+    return tuple(Token(id=int(index), piece=names(int(index))) for index in ids)
 
 
 def _encoded(loaded: Loaded, text: str, second: str | None) -> Encoding:

@@ -18,11 +18,12 @@ class Token:
 
     id: int
     piece: str
+    text: str = ""
 
     @property
     def shown(self) -> str:
         """The piece as people read it: without the marks that stand for a space."""
-        return self.piece.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n").strip(" ") or self.piece
+        return self.text or self.piece.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n").strip(" ") or self.piece
 
 
 @dataclass(frozen=True, kw_only=True)

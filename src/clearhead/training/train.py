@@ -88,6 +88,7 @@ def train(
         "train": [fingerprint(each) for each in sources],
         "validation": [fingerprint(each) for each in validation],
     }
+    progress.say(_named(sources, validation))
     start = None if job.model.start is None else Loaded.open(job.model.start)
     if start is not None:
         require_fit(job, start)
@@ -159,6 +160,12 @@ def _trainer(
         )
     )
     return evaluate, trainer[0]
+
+
+def _named(sources: Sequence[Source], validation: Sequence[Source]) -> str:
+    """The files by name: one that is meant to be measured by and is learned from spoils every number after it."""
+    learned, measured = (", ".join(source.name for source in some) for some in (sources, validation))
+    return f"learning from {learned}\nmeasuring by {measured or 'a part that is held out'}"
 
 
 def _shown(text: str) -> str:

@@ -1,12 +1,13 @@
 """From text to vectors: tokens, counts, static vectors, and what they cannot say."""
 
-import numpy as np
+import re
 
 from clearhead.explain import word_similarity
+from clearhead.explain.numbers import cosine
 from clearhead.lessons.course.chapter import Chapter, Live, Question, right, wrong
 from clearhead.model import load
 from clearhead.text import DocumentVectors, WordVectors, train_tokenizer
-from clearhead.text.document_vectors import Weighting
+from clearhead.text.document_vectors import Weighting, one_hot
 from clearhead.text.scramble import scramble_words
 
 _SENTENCE = "AI changes the world."
@@ -33,7 +34,7 @@ def _scrambled() -> str:
 
 
 def _one_hot() -> str:
-    rows = np.eye(3)
+    rows = one_hot(["king", "queen"], vocabulary=["king", "queen", "throne"])
     apart, same = rows[0] @ rows[1], rows[0] @ rows[0]
     return f"king · queen = {apart:.0f}, and king · king = {same:.0f}: all words are equally far apart."
 
@@ -59,7 +60,9 @@ def _queen() -> str:
 
 def _bank() -> str:
     found = word_similarity(load("reader-meaning").loaded, *_BANKS, word="bank")
-    return f"Cosine of the two banks: static 1.00; in the reader's last layer {found[-1][1]:.2f}."
+    vectors = WordVectors.embedded()
+    static = [vectors[next(word for word in re.findall("[a-z]+", text.lower()) if word == "bank")] for text in _BANKS]
+    return f"Cosine of the two banks: static {cosine(*static):.2f}; in the reader's last layer {found[-1][1]:.2f}."
 
 
 CHAPTERS = (

@@ -2,11 +2,11 @@
 
 import torch
 
-from clearhead.config import preset
+from clearhead.config import AttentionConfig, preset
 from clearhead.lessons.course.chapter import Chapter, Live, Question, right, wrong
 from clearhead.lessons.small_models import encoder_decoder
 from clearhead.models import DecoderOnly, build
-from clearhead.nn import AttentionMask, DotScorer, attend
+from clearhead.nn import Attention, AttentionMask, DotScorer, attend, split_heads
 from clearhead.probe import Recorder, listen
 
 
@@ -69,7 +69,13 @@ def _leak() -> str:
 
 
 def _head_width() -> str:
-    return f"512 / 8 = {512 // 8}; and 50 / 10 = {50 // 10}, whatever a comment says."
+    found: list[str] = []
+    for width, heads in ((512, 8), (50, 10)):
+        part = Attention(config=AttentionConfig(n_heads=heads), width=width, head_width=width // heads)
+        with torch.no_grad():
+            key = split_heads(part.key(torch.zeros(1, 1, width)), heads)
+        found.append(f"width {width}, {heads} heads: keys of {key.shape[-1]}")
+    return "; ".join(found) + ", whatever a comment says."
 
 
 CHAPTERS = (

@@ -5,7 +5,7 @@ import { fill, h, short } from "../dom.js";
 import { lines } from "../draw/lines.js";
 import { matrix, thumbnail } from "../draw/matrix.js";
 import { state } from "../state.js";
-import { labels } from "./flow.js";
+import { labels } from "../draw/labels.js";
 import { why } from "./why.js";
 
 /** @typedef {import("../api.js").Run} Run */

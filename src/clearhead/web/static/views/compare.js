@@ -4,7 +4,7 @@ import { ask, values } from "../api.js";
 import { fill, h, s, short } from "../dom.js";
 import { matrix } from "../draw/matrix.js";
 import { asked, state } from "../state.js";
-import { labels } from "./flow.js";
+import { labels } from "../draw/labels.js";
 
 /** @typedef {import("../api.js").Run} Run */
 /** @typedef {import("../api.js").Model} Model */

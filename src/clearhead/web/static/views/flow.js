@@ -1,19 +1,16 @@
 // The flow: the architecture as the model's own configuration says it, the numbers of the run in every part of it.
 
-import { values } from "../api.js";
 import { fill, h, short } from "../dom.js";
 import { bars } from "../draw/bars.js";
-import { matrix, thumbnail } from "../draw/matrix.js";
 import { shape } from "../draw/shape.js";
 import { tree } from "../draw/tree.js";
 import { rerun, state } from "../state.js";
 import { why } from "./why.js";
+import { drawZoom, settled, zoom } from "./zoom.js";
 
 /** @typedef {import("../api.js").Run} Run */
 /** @typedef {import("../api.js").Model} Model */
 
-/** What is looked at: a block, a site of it, a head of that. */
-const zoom = { block: "", site: "", head: 0 };
 /** @type {number} */
 let playing = 0;
 
@@ -21,8 +18,7 @@ let playing = 0;
 export function flowView(place) {
   const run = /** @type {Run} */ (state.run);
   const model = /** @type {Model} */ (state.model);
-  if (zoom.site && !(zoom.site in run.sites)) zoom.site = "";
-  if (zoom.block && !Object.keys(run.sites).some((site) => site.startsWith(`${zoom.block}.`))) zoom.block = "";
+  settled(run);
   const detail = h("section", { class: "zoom", "aria-label": "Zoom" });
   fill(
     place,
@@ -30,7 +26,7 @@ export function flowView(place) {
     decoding(run, model, place),
     h("div", { class: "columns" }, ...Object.keys(model.stacks).map((name) => stack(name, model, run, place)), detail),
   );
-  drawZoom(detail, run, model, place);
+  drawZoom(detail, run, model, () => flowView(place));
 }
 
 /** @param {Run} run @param {Model} model @param {HTMLElement} place */
@@ -177,133 +173,4 @@ function part(site, title, run, place, block, inside, kind = "") {
     flowView(place);
   };
   return h("button", { class: `part ${kind}`, type: "button", "aria-pressed": String(pressed), onclick: pick }, h("span", {}, title), shape(record.axes, record.shape));
-}
-
-/** @param {HTMLElement} detail @param {Run} run @param {Model} model @param {HTMLElement} place */
-async function drawZoom(detail, run, model, place) {
-  const crumbs = h(
-    "ol",
-    { class: "crumbs", "aria-label": "Where you are" },
-    h("li", {}, h("button", { type: "button", onclick: () => reset(place) }, model.name)),
-    zoom.block ? h("li", {}, "› ", h("button", { type: "button", onclick: () => inBlock(place) }, zoom.block)) : null,
-    zoom.site ? h("li", {}, "› ", h("strong", {}, zoom.site)) : null,
-  );
-  if (zoom.site) {
-    fill(detail, crumbs, await siteView(run, place));
-  } else if (zoom.block) {
-    const sites = Object.keys(run.sites).filter((site) => site.startsWith(`${zoom.block}.`) || around(site));
-    fill(detail, crumbs, h("p", { class: "quiet" }, "Every matrix on the way through this part; click one to open it."), h("div", { class: "cards" }, ...(await Promise.all(sites.map((site) => card(site, run, place))))));
-  } else {
-    fill(
-    detail,
-      crumbs,
-      h("p", {}, "Click a part to open it: first its matrices, then one of them, then any number in it."),
-      h("p", { class: "quiet" }, "Letters: ", ...state.axes.map((axis) => h("span", {}, shape(axis.letter, [""]), ` ${axis.name} `))),
-    );
-  }
-}
-
-/** @param {string} site */
-function around(site) {
-  const [stack, layer, part] = zoom.block.split(".");
-  const streams = /** @type {Record<string, string[]>} */ ({ self: ["resid_pre", "resid_mid"], cross: ["resid_mid", "resid_cross"], ffn: ["resid_mid", "resid_cross", "resid_post"] });
-  return (streams[part] ?? []).some((leaf) => site === `${stack}.${layer}.${leaf}`);
-}
-
-/** @param {HTMLElement} place */
-function reset(place) {
-  zoom.block = zoom.site = "";
-  flowView(place);
-}
-
-/** @param {HTMLElement} place */
-function inBlock(place) {
-  zoom.site = "";
-  flowView(place);
-}
-
-/** @param {string} site @param {Run} run @param {HTMLElement} place */
-async function card(site, run, place) {
-  const record = run.sites[site];
-  const heads = record.shape.length === 4;
-  const found = await values(run.run, site, heads ? Math.min(zoom.head, record.shape[1] - 1) : undefined);
-  const [rows, columns] = found.shape;
-  const open = () => {
-    zoom.site = site;
-    flowView(place);
-  };
-  return h("button", { class: "card", type: "button", onclick: open, title: record.operation }, h("strong", {}, site.split(".").slice(2).join(".") || site), shape(record.axes, record.shape), thumbnail(found.data, rows, columns));
-}
-
-/** @param {Run} run @param {HTMLElement} place */
-async function siteView(run, place) {
-  const site = zoom.site;
-  const record = run.sites[site];
-  const heads = record.shape.length === 4 ? record.shape[1] : 0;
-  zoom.head = Math.min(zoom.head, Math.max(0, heads - 1));
-  const found = await values(run.run, site, heads ? zoom.head : undefined);
-  const letters = record.axes.slice(heads ? 2 : 1);
-  const table = found.shape.length === 1 ? { data: found.data, shape: [1, found.shape[0]] } : found;
-  const rowLetter = found.shape.length === 1 ? "B" : letters[0];
-  const columnLetter = letters[letters.length - 1];
-  const shown = limited(table);
-  const pick = (/** @type {number} */ row, /** @type {number} */ column) => {
-    /** @type {Record<string, number>} */
-    const index = { [columnLetter]: column };
-    if (found.shape.length > 1) index[rowLetter] = row;
-    if (heads) index[record.axes[1]] = zoom.head;
-    why(site, index);
-  };
-  const first = run.target.length - table.shape[0];
-  const highlight = "TQ".includes(rowLetter) && !site.startsWith("encoder") ? run.target.length - run.candidates.length + state.step - Math.max(0, first) : undefined;
-  return h(
-    "div",
-    {},
-    h("p", {}, h("strong", {}, site), " ", shape(record.axes, record.shape)),
-    h("p", { class: "formula" }, record.operation),
-    heads ? headPicker(heads, record.axes[1], place) : null,
-    matrix(shown, { rows: labels(run, site, rowLetter, shown.shape[0]), columns: labels(run, site, columnLetter, shown.shape[1]), name: site, highlight, onpick: pick }),
-    shown === table ? null : h("p", { class: "quiet" }, `the first ${shown.shape[1]} of ${table.shape[1]} columns`),
-    record.line ? h("p", { class: "quiet" }, `computed at clearhead/${record.line.file}:${record.line.line}`) : null,
-    h("p", {}, ...["svg", "png"].map((kind) => h("a", { class: "save", download: `${site}.${kind}`, href: `/api/runs/${run.run}/picture?kind=${kind}&site=${encodeURIComponent(site)}${heads ? `&head=${zoom.head}` : ""}` }, `save as ${kind.toUpperCase()}`))),
-  );
-}
-
-const MOST_COLUMNS = 512;
-
-/** @param {import("../api.js").Values} table */
-function limited(table) {
-  const [rows, columns] = table.shape;
-  if (columns <= MOST_COLUMNS) return table;
-  const data = new Float32Array(rows * MOST_COLUMNS);
-  for (let row = 0; row < rows; row++) data.set(table.data.subarray(row * columns, row * columns + MOST_COLUMNS), row * MOST_COLUMNS);
-  return { data, shape: [rows, MOST_COLUMNS] };
-}
-
-/** @param {number} heads @param {string} letter @param {HTMLElement} place */
-function headPicker(heads, letter, place) {
-  const change = (/** @type {Event} */ event) => {
-    zoom.head = Number(/** @type {HTMLSelectElement} */ (event.target).value);
-    flowView(place);
-  };
-  return h("label", {}, letter === "G" ? "key/value head " : "head ", h("select", { onchange: change }, ...Array.from({ length: heads }, (_, head) => h("option", { value: head, selected: head === zoom.head }, String(head)))));
-}
-
-/**
- * What stands along an axis: tokens where there are any, otherwise numbers.
- * @param {Run} run
- * @param {string} site
- * @param {string} letter
- * @param {number} length
- * @returns {string[]}
- */
-export function labels(run, site, letter, length) {
-  const reads = run.family === "encoder-only" || site.startsWith("encoder.");
-  let tokens = null;
-  if (letter === "S") tokens = run.source;
-  else if (letter === "T") tokens = run.target;
-  else if (letter === "Q") tokens = reads ? run.source : run.target;
-  else if (letter === "K") tokens = reads || site.includes(".cross.") ? run.source : run.target;
-  if (!tokens) return Array.from({ length }, (_, place) => String(place));
-  return tokens.slice(tokens.length - length).map((token) => token.shown);
 }

@@ -6,7 +6,7 @@ import { bars } from "../draw/bars.js";
 import { matrix } from "../draw/matrix.js";
 import { asked, state } from "../state.js";
 import { headGrid } from "./attention.js";
-import { labels } from "./flow.js";
+import { labels } from "../draw/labels.js";
 
 /** @typedef {import("../api.js").Run} Run */
 /** @typedef {import("../api.js").Model} Model */

@@ -1,6 +1,7 @@
 """Every opened number recomputes from its children, in random models of every family, at random places."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearhead.config import HeadKind, RecurrentAttention, RecurrentConfig
+from clearhead.config import HeadKind, RecurrentAttention, RecurrentConfig, RotaryScaling, RotaryScalingKind
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request
 from clearhead.errors import TraceError
@@ -17,8 +18,11 @@ from clearhead.explain.arithmetic import Book
 from clearhead.explain.node import Node
 from clearhead.model import Model
 from clearhead.models import build
+from clearhead.tasks import Loaded
+from clearhead.testing import ByteTokenizer
 from clearhead.trace import Tape
 from clearhead.trace.record import record_request
+from clearhead.weights import Checkpoint
 
 Make = Callable[..., Model]
 KINDS = [
@@ -65,6 +69,38 @@ def test_every_opened_number_recomputes(
     if np.isnan(run[site][index]):
         return
     descend(run.book.at(site, *index), lambda n: data.draw(st.integers(0, n - 1)))
+
+
+def varied(model: Model, variant: str) -> Model:
+    """A Llama with grouped heads, a window, or frequencies that are stretched."""
+    config = model.config
+    decoder = config.decoder
+    assert decoder is not None and decoder.position is not None
+    if variant in ("grouped", "window"):
+        attention = replace(decoder.attention, n_heads=4, head_width=4)
+        attention = replace(attention, n_kv_heads=2) if variant == "grouped" else replace(attention, window=3)
+        decoder = replace(decoder, attention=attention)
+    else:
+        scaling = RotaryScaling(kind=RotaryScalingKind(variant), factor=4.0, original_length=6)
+        decoder = replace(decoder, position=replace(decoder.position, scaling=scaling))
+    network = build(replace(config, decoder=decoder), seed=5)
+    checkpoint = Checkpoint(model=network, family="llama", foreign={}, generation={})
+    return Model(loaded=Loaded(checkpoint=checkpoint, tokenizer=ByteTokenizer(), name=variant))
+
+
+@pytest.mark.parametrize("variant", ["grouped", "window", *RotaryScalingKind])
+@pytest.mark.parametrize("writes", [False, True])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_variants_of_attention_recompute_too(tiny_model: Make, variant: str, writes: bool, data: st.DataObject) -> None:
+    """Also in the middle of decoding, where dynamic frequencies depend on how long the text was at that step."""
+    model = varied(tiny_model("llama"), variant)
+    text = "The cat sat."
+    run = model.generate(text, trace="*", max_new_tokens=4, temperature=0) if writes else model.trace(text)
+    site = data.draw(st.sampled_from(sorted(site for site in run if ".self." in site)))
+    index = tuple(data.draw(st.integers(0, n - 1)) for n in run[site].shape)
+    if not np.isnan(run[site][index]):
+        descend(run.book.at(site, *index), lambda n: data.draw(st.integers(0, n - 1)))
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot"])

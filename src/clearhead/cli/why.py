@@ -10,6 +10,7 @@ import json
 import re
 from enum import StrEnum
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -61,19 +62,21 @@ def why(
     places = dict(_place(one) for one in at or [])
     decoding = fields(beams=beams, max_new_tokens=max_new_tokens)
     looked = Looked(text=text, second=second, model=model, to=to, write=write, decoding=decoding, threads=threads)
-    run = looked.run("*")
-    from clearhead.explain import as_data, as_html, as_text
-    from clearhead.text.files import replacing
+    # Every site of a long text would not fit the memory; on the disk, only those that the number opens into are read.
+    with TemporaryDirectory(prefix="clearhead-") as folder:
+        run = looked.run("*", out=Path(folder) / "run.safetensors")
+        from clearhead.explain import as_data, as_html, as_text
+        from clearhead.text.files import replacing
 
-    node = run.why(site, by=by.value, **places)
-    if out is not None:
-        with replacing(out) as stream:
-            stream.write(as_html(node, depth=depth, most=max(top, 40)).encode("utf-8"))
-        typer.echo(f"wrote {out}")
-    elif as_json:
-        typer.echo(json.dumps(as_data(node, depth=depth, most=top), ensure_ascii=False))
-    else:
-        typer.echo(as_text(node, depth=depth, most=top))
+        node = run.why(site, by=by.value, **places)
+        if out is not None:
+            with replacing(out) as stream:
+                stream.write(as_html(node, depth=depth, most=max(top, 40)).encode("utf-8"))
+            typer.echo(f"wrote {out}")
+        elif as_json:
+            typer.echo(json.dumps(as_data(node, depth=depth, most=top), ensure_ascii=False))
+        else:
+            typer.echo(as_text(node, depth=depth, most=top))
 
 
 def _place(pair: str) -> tuple[str, int | str]:

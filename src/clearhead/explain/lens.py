@@ -22,16 +22,14 @@ class Lens:
     Attributes:
         layers: The sites that were read.
         positions: The tokens whose vectors were read.
-        words: The likeliest output, by layer and position.
+        words: The likeliest output, or the one that was asked for, by layer and position.
         shares: Its probability.
-        probabilities: Of every output, by layer and position.
     """
 
     layers: tuple[str, ...]
     positions: tuple[str, ...]
     words: tuple[tuple[str, ...], ...]
     shares: np.ndarray
-    probabilities: np.ndarray
 
     def figure(self) -> Figure:
         """A picture of it: a row for each layer, the last above; the last positions of a long text."""
@@ -45,8 +43,12 @@ class Lens:
         )
 
 
-def lens(book: Book) -> Lens:
+def lens(book: Book, *, output: int | None = None) -> Lens:
     """Reads the stream after each layer through the last norm and the head.
+
+    Args:
+        book: The run.
+        output: The one output to follow; by default the likeliest of each place.
 
     Raises:
         TraceError: A model whose head gives no probabilities, or a run that recorded no `resid_post`.
@@ -57,23 +59,32 @@ def lens(book: Book) -> Lens:
     stack = anatomy.output_stack
     layers = tuple(f"{stack}.{layer}.resid_post" for layer in range(anatomy.stacks[stack].n_layers))
     read = _reader(network, stack)
-    found = [read(torch.tensor(book.array(site))) for site in layers]
-    if found[0].dim() == 2:  # one answer a text
-        found = [logits.unsqueeze(1) for logits in found]
-        positions: tuple[str, ...] = ("the text",)
-    else:
-        tokens = book.trace.tokens(layers[0], "S" if stack == "encoder" else "T")
-        assert tokens is not None
-        positions = tuple(token.shown for token in tokens)
-    shares = torch.cat(found).softmax(-1).numpy()
-    best = shares.argmax(-1)
+    best: list[np.ndarray] = []
+    shares: list[np.ndarray] = []
+    for site in layers:  # one after the other: all vocabularies of all layers at once would fill the memory
+        logits_TV = read(torch.tensor(book.trace[site]))[0]
+        likelihoods_TV = (logits_TV if logits_TV.dim() == 2 else logits_TV.unsqueeze(0)).softmax(-1)
+        share_T, best_T = likelihoods_TV.max(-1)
+        if output is not None:
+            known_output(output, likelihoods_TV.shape[-1])
+            share_T, best_T = likelihoods_TV[:, output], torch.full_like(best_T, output)
+        best.append(best_T.numpy())
+        shares.append(share_T.numpy())
+    tokens = book.trace.tokens(layers[0], "S" if stack == "encoder" else "T")
+    assert tokens is not None
+    one_answer = len(shares[0]) != len(tokens)
     return Lens(
         layers=layers,
-        positions=positions,
+        positions=("the text",) if one_answer else tuple(token.shown for token in tokens),
         words=tuple(tuple(book.output_name(int(v)).replace("▁", " ").replace("Ġ", " ") for v in row) for row in best),
-        shares=shares.max(-1),
-        probabilities=shares,
+        shares=np.stack(shares),
     )
+
+
+def known_output(output: int, n_outputs: int) -> None:
+    """Raises if the head has no such output."""
+    if not 0 <= output < n_outputs:
+        raise TraceError("an output that is not there", got=f"V={output}", expected=f"0 to {n_outputs - 1}")
 
 
 def _reader(network: EncoderOnly | DecoderOnly | EncoderDecoder, stack: str) -> Callable[[Tensor], Tensor]:

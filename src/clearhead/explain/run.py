@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from clearhead.explain.outputs import output_index
 from clearhead.explain.probabilities import beam_score, log_probability, loss
 from clearhead.figures import Figure, alignment, bars, heatmap
 from clearhead.text import Tokenizer
-from clearhead.trace import Trace, save_trace
+from clearhead.trace import Trace, fingerprint, save_trace
 
 SPECIAL = ("loss", "score", "log_probability")
 """What can be asked about beside the sites: the mean loss, what a search ranked its text by, one token's log p."""
@@ -66,9 +67,12 @@ class Run:
         text: str = "",
         exact: bool = True,
     ) -> None:
-        if dict(trace.config) != to_dict(network.config):
+        made_here = dict(trace.config) == to_dict(network.config)
+        if not made_here or (trace.weights and trace.weights != fingerprint(network)):
             raise TraceError(
-                "a trace of another model", got=trace.model or "a trace", expected="the model that made the trace"
+                "a trace of another model" if not made_here else "a trace of this model with other weights",
+                got=trace.model or "a trace",
+                expected="the model that made the trace, as it was then",
             )
         self.trace = trace
         self.network = network
@@ -189,10 +193,11 @@ class Run:
         terms = node.children
         return bars([term.value for term in terms], names=[term.name for term in terms], title=node.name)
 
-    def lens(self) -> Lens:
-        """What the head would have said after each layer."""
+    def lens(self, *, V: int | str | None = None) -> Lens:
+        """What the head would have said after each layer; or how likely it found one output."""
         self._check_exact()
-        return lens(self.book)
+        output = self._place("logits", "V", V) if isinstance(V, str) else V
+        return lens(self.book, output=output)
 
     def heads(self) -> list[HeadSummary]:
         """What each head of the recorded patterns does, in a few numbers."""
@@ -204,7 +209,7 @@ class Run:
 
     def save(self, path: Path | str) -> Path:
         """Writes the trace to a .safetensors file."""
-        return save_trace(self.trace, path)
+        return save_trace(replace(self.trace, weights=fingerprint(self.network)), path)
 
     def _check_exact(self) -> None:
         if not self._exact:

@@ -8,6 +8,7 @@ Never: a second forward pass; a value that the run did not compute.
 
 from clearhead.trace.anatomy import Anatomy, Made
 from clearhead.trace.file import load_trace, save_trace
+from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.record import Generated, record_generation, record_reading
 from clearhead.trace.tape import Tape
 from clearhead.trace.trace import SiteRecord, SourceLine, Token, Trace
@@ -21,6 +22,7 @@ __all__ = [
     "Tape",
     "Token",
     "Trace",
+    "fingerprint",
     "load_trace",
     "record_generation",
     "record_reading",

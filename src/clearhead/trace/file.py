@@ -47,6 +47,7 @@ class _Facts:
     score: float | None
     length_penalty: float
     sites: dict[str, SiteRecord]
+    weights: str = ""
 
 
 class StoredValues(Mapping[str, np.ndarray]):

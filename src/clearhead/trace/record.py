@@ -22,6 +22,7 @@ from clearhead.text.words import check_text
 from clearhead.trace.anatomy import RECURRENT, Anatomy
 from clearhead.trace.assemble import Assembly
 from clearhead.trace.file import load_trace, write_trace
+from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.lineage import path_of
 from clearhead.trace.tape import Tape
 from clearhead.trace.trace import SiteRecord, Token, Trace
@@ -121,6 +122,7 @@ def record_reading(
         tape,
         config=config,
         name=loaded.name,
+        weights=_weights_of(loaded, out),
         source=_tokens(source, tokenizer),
         target=_tokens(target, tokenizer.target),
     )
@@ -158,6 +160,7 @@ def record_generation(
         tape=Tape(sites=sites, out=out),
         config=loaded.config,
         name=loaded.name,
+        weights=_weights_of(loaded, out),
         pieces=(tokenizer, tokenizer.target),
     )
 
@@ -170,6 +173,7 @@ def record_request(
     config: ModelConfig | RecurrentConfig,
     pieces: tuple[Tokenizer | Pieces, Tokenizer | Pieces],
     name: str = "",
+    weights: str = "",
 ) -> Generated:
     """Answers one request and records it; of several beams, the steps of the best.
 
@@ -180,6 +184,7 @@ def record_request(
         config: What the network is.
         pieces: The tokenizers of source and target, or what turns an id of each into its piece.
         name: The name of the model.
+        weights: The fingerprint of its weights.
     """
     with listen(tape):
         reply = engine.generate([request], scored=True, record=True)[0]
@@ -197,6 +202,7 @@ def record_request(
         tape,
         config=config,
         name=name,
+        weights=weights,
         rows=rows,
         source=_tokens(request.ids, pieces[0]) if reads else (),
         target=(*before, *written[: max(0, len(written) - 1)]),
@@ -277,6 +283,11 @@ def _encoded(loaded: Loaded, text: str, second: str | None) -> Encoding:
     if loaded.config.head.kind is HeadKind.MASKED_LANGUAGE_MODEL and has_gap(loaded, text):
         return mask_texts(loaded, [text])[0].encoding
     return whole_texts(loaded, [text], truncate=False)[0]
+
+
+def _weights_of(loaded: Loaded, out: Path | None) -> str:
+    """The fingerprint that a file needs; in memory a trace stays beside the network that made it."""
+    return "" if out is None else fingerprint(loaded.checkpoint.model)
 
 
 def _start(loaded: Loaded) -> tuple[int, ...]:

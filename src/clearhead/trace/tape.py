@@ -7,6 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,9 +139,17 @@ def _is_edited(site: str) -> bool:
 def _line_of(frame: Any) -> SourceLine | None:
     """The line whose probe is being heard: the nearest of this package outside the machinery of listening."""
     while frame is not None:
-        path = Path(frame.f_code.co_filename)
-        if path.is_relative_to(_HOME) and (name := path.relative_to(_HOME).as_posix()) not in _MACHINERY:
-            code = linecache.getline(str(path), frame.f_lineno).strip()
-            return SourceLine(file=name, line=frame.f_lineno, code=code)
+        line = _line_at(frame.f_code.co_filename, frame.f_lineno)
+        if line is not None:
+            return line
         frame = frame.f_back
     return None
+
+
+@cache
+def _line_at(file: str, number: int) -> SourceLine | None:
+    """A line of this package outside the machinery of listening; None for any other."""
+    path = Path(file)
+    if not path.is_relative_to(_HOME) or (name := path.relative_to(_HOME).as_posix()) in _MACHINERY:
+        return None
+    return SourceLine(file=name, line=number, code=linecache.getline(file, number).strip())

@@ -78,6 +78,7 @@ class Trace:
         model: The name of the model.
         family: What kind of model it is.
         config: What the network is, as data.
+        weights: What tells the network's weights from others, in a trace from a file; otherwise empty.
         source: What was read by an encoder.
         target: What a decoder was given, position by position: the last id that was written is not among it.
         written: What was written, where the run wrote.
@@ -94,6 +95,7 @@ class Trace:
     model: str
     family: Family
     config: Mapping[str, Any]
+    weights: str = ""
     source: tuple[Token, ...] = ()
     target: tuple[Token, ...] = ()
     written: tuple[Token, ...] = ()

@@ -70,7 +70,12 @@ def test_the_lens_after_the_last_layer_is_what_the_model_says(tiny_model: Make, 
     run = model.trace(TEXT) if kind in ("gpt2", "llama", "bert") else model.trace(TEXT, "Le ch")
     lens = run.lens()
     expected = torch.tensor(run["logits"]).softmax(-1).numpy()[0]
-    np.testing.assert_allclose(lens.probabilities[-1], expected, atol=1e-5)
+    np.testing.assert_allclose(lens.shares[-1], expected.max(-1), atol=1e-5)
+    followed = run.lens(V=7)
+    np.testing.assert_allclose(followed.shares[-1], expected[:, 7], atol=1e-5)
+    assert len({word for row in followed.words for word in row}) == 1
+    with pytest.raises(TraceError, match="not there"):
+        run.lens(V=expected.shape[1])
     assert lens.figure().svg.startswith("<svg")
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
-from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, first_key, whole_number
+from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, first_key, values_of, whole_number
 from clearhead.trace import Trace
 
 _NEAR = 1e-4
@@ -88,10 +88,10 @@ def freeze(trace: Trace, part: str, *, head: int | Sequence[int] | None = None) 
         part: An attention, such as `decoder.1.cross`; globs work.
         head: Which head or heads; all by default.
     """
-    heads = as_heads(head)
+    heads, values = as_heads(head), values_of(trace)
 
     def change(site: str, pattern_BHQK: Tensor, positions: list[int]) -> Tensor:
-        kept_HQK = trace[site][0]
+        kept_HQK = values(site)[0]
         n_heads, _, n_keys = pattern_BHQK.shape[1:]
         fits = len(kept_HQK) == n_heads and max(positions) < kept_HQK.shape[1]
         rows_HQK = kept_HQK[:, positions] if fits else kept_HQK[:, :0]

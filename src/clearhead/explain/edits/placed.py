@@ -2,13 +2,16 @@
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
 from clearhead.probe import Edit
+from clearhead.trace import Trace
 
 Change = Callable[[str, Tensor, list[int]], Tensor | None]
 
@@ -75,6 +78,11 @@ class PlacedEdit(Edit):
                 got=self._site,
                 expected="a position that the text has",
             )
+
+
+def values_of(trace: Trace) -> Callable[[str], np.ndarray]:
+    """What looks up the values of a site: each is read once, though every step of decoding asks."""
+    return cache(trace.__getitem__)
 
 
 def first_key(site: str, places: list[int], n_keys: int) -> int:

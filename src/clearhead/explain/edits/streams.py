@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
-from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, whole_numbers
+from clearhead.explain.edits.placed import PlacedEdit, as_heads, chosen_heads, values_of, whole_numbers
 from clearhead.probe import Edit
 from clearhead.trace import Trace
 
@@ -59,12 +59,12 @@ def patch(
         head: Which head or heads, at a site that has heads; all by default.
     """
     wanted = None if position is None else whole_numbers("position", position)
-    heads = as_heads(head)
+    heads, values = as_heads(head), values_of(trace)
 
     def change(name: str, value: Tensor, positions: list[int]) -> Tensor | None:
         axes = trace.record(name).axes
         along = _along(name, axes, heads)
-        kept = trace[name]
+        kept = values(name)
         meant = [(local, place) for local, place in enumerate(positions) if wanted is None or place in wanted]
         if not meant:
             return None

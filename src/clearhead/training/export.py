@@ -29,14 +29,14 @@ def export(
         model=network,
         family=family_of(network.config) if start is None else start.checkpoint.family,
         foreign=foreign if same_head else {},
-        generation=_generation(network, task) if start is None else start.checkpoint.generation,
+        generation=generation_of(network, task) if start is None else start.checkpoint.generation,
     )
     tokenizer.save(folder)
     save_checkpoint(checkpoint, folder)
     return folder
 
 
-def _generation(network: EncoderOnly | DecoderOnly | EncoderDecoder, task: Task) -> dict[str, Any]:
+def generation_of(network: EncoderOnly | DecoderOnly | EncoderDecoder, task: Task) -> dict[str, Any]:
     """How the model is best decoded, for generation_config.json."""
     tokens = network.config.tokens
     ids = {

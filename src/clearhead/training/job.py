@@ -48,6 +48,7 @@ class TokenizerSettings:
         vocab_size: The most pieces.
         lowercase: Whether case is forgotten.
         joint: Whether source and target of a translation share one vocabulary.
+        renew: Whether a start model's vocabulary gives way to one that is learned from this data.
     """
 
     __pydantic_config__ = RECORD
@@ -56,6 +57,7 @@ class TokenizerSettings:
     vocab_size: int = 8000
     lowercase: bool = False
     joint: bool = True
+    renew: bool = False
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -69,7 +71,7 @@ class ModelSettings:
     Attributes:
         preset: The size.
         architecture: One of `ARCHITECTURES`, `recurrent` or `recurrent-attention`; None for what suits the task.
-        start: A model whose weights are the first; its own configuration and tokenizer hold.
+        start: A model whose weights are the first; its own configuration holds, and its tokenizer but for `renew`.
         n_layers: Blocks of each stack.
         decoder_layers: Blocks of the decoder, where that has others.
         width: The width of the stream.

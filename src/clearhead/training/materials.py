@@ -92,7 +92,7 @@ def _prepare(
     say: Callable[[str], None],
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    if start is None:
+    if start is None or job.tokenizer.renew:
         settings = job.tokenizer
         say("learning the pieces of the vocabulary")
         tokenizer = make_tokenizer(

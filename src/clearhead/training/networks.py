@@ -103,7 +103,6 @@ def _started(job: Job, start: Loaded, labels: tuple[str, ...]) -> Network[Any]:
 def _config(job: Job, tokenizer: Tokenizer, labels: tuple[str, ...]) -> ModelConfig | RecurrentConfig:
     size = _size(job)
     name = job.model.architecture or _PUBLISHED.get(job.task, "bert")
-    special = tokenizer.special
     if name in _RECURRENT:
         return RecurrentConfig(
             vocab_size=tokenizer.vocab_size,
@@ -115,16 +114,22 @@ def _config(job: Job, tokenizer: Tokenizer, labels: tuple[str, ...]) -> ModelCon
             dropout=size.dropout,
         )
     config = architecture(name, size=size, vocab_size=tokenizer.vocab_size)
-    end = () if special.end is None else (special.end,)
+    config = replace(config, tokens=token_ids(job.task, tokenizer))
     if job.task is Task.TRANSLATE:
-        config = _translator(config, job.model, tokenizer)
-        return replace(config, tokens=TokenIds(pad=special.pad, end=end, decoder_start=special.pad))
-    if job.task is Task.LANGUAGE_MODEL:
-        # Texts follow one another, each with its end: the end of one is the start of the next.
-        return replace(config, tokens=TokenIds(pad=special.pad, start=special.end, end=end))
-    tokens = TokenIds(pad=special.pad, start=special.start, end=end)
+        return _translator(config, job.model, tokenizer)
     head = _head(job.task, labels, bent_by=_POOLER.get(name, Activation.TANH))
-    return replace(config, head=head or config.head, tokens=tokens)
+    return replace(config, head=head or config.head)
+
+
+def token_ids(task: Task, tokenizer: Tokenizer) -> TokenIds:
+    """The ids that a network knows by their roles, where the tokenizer was made for its task."""
+    special = tokenizer.special
+    end = () if special.end is None else (special.end,)
+    if task is Task.TRANSLATE:
+        return TokenIds(pad=special.pad, end=end, decoder_start=special.pad)
+    # Texts of a language model follow one another, each with its end: the end of one is the start of the next.
+    start = special.end if task is Task.LANGUAGE_MODEL else special.start
+    return TokenIds(pad=special.pad, start=start, end=end)
 
 
 def _translator(config: ModelConfig, model: ModelSettings, tokenizer: Tokenizer) -> ModelConfig:

@@ -27,6 +27,7 @@ from clearhead.training.objective import LanguageModelObjective, Objective, Tran
 from clearhead.training.outcome import Outcome
 from clearhead.training.progress import Progress
 from clearhead.training.read_samples import Sample
+from clearhead.training.renewal import renewed
 from clearhead.training.run import DATA, RunFolder, open_run
 from clearhead.training.world import World
 from clearhead.training.written_evaluation import WrittenEvaluation
@@ -104,6 +105,9 @@ def train(
             world=world,
         )
         progress.say(_account(materials))
+        if start is not None and job.tokenizer.renew:
+            start, said = renewed(start, materials.tokenizer, job.task)
+            progress.say(said)
         network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
         if start is None and not isinstance(network, Recurrent):
             family_of(network.config)  # what no layout has a place for is told before the work, not after it

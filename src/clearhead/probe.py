@@ -22,13 +22,13 @@ A name that begins with @ is no value of the model but what steers it: `decoder.
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "edited", "heard", "listen", "listening", "probe", "scope"]
+__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "listen", "probe", "scope"]
 
 Value = TypeVar("Value")
 
@@ -46,20 +46,57 @@ class Listener(Protocol):
         ...
 
 
-_listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
-_prefix: ContextVar[str] = ContextVar("prefix", default="")
+class _Place:
+    """Where a pass is, for some listeners: the scopes that it is in, and who hears what there.
+
+    Every step of decoding passes the same places, so that each is asked about once and remembered. A place is the
+    block of its own scope too: entering it makes nothing, and leaving goes back to the place around it.
+    """
+
+    __slots__ = ("_around", "_inside", "asked", "listeners", "prefix")
+
+    def __init__(self, *, listeners: tuple[Listener, ...], prefix: str = "", around: "_Place | None" = None) -> None:
+        self.listeners = listeners
+        self.prefix = prefix
+        self._around = around
+        self._inside: dict[str, _Place] = {}
+        self.asked: dict[str, tuple[Listener, ...]] = {}
+
+    def hearers(self, name: str) -> tuple[Listener, ...]:
+        """Who hears a site of this place."""
+        found = self.asked.get(name)
+        if found is None:
+            site = self.prefix + name
+            found = self.asked[name] = tuple(listener for listener in self.listeners if listener.wants(site))
+        return found
+
+    def inside(self, name: str) -> "_Place":
+        """The place within a scope of this one."""
+        found = self._inside.get(name)
+        if found is None:
+            found = _Place(listeners=self.listeners, prefix=f"{self.prefix}{name}.", around=self)
+            self._inside[name] = found
+        return found
+
+    def __enter__(self) -> None:
+        _place.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        _place.set(self._around)
+
+
+_place: ContextVar[_Place | None] = ContextVar("place", default=None)  # None where nobody listens
 _nowhere: AbstractContextManager[None] = nullcontext()
 
 
 def probe(name: str, value: Value) -> Value:
     """The value itself, unless somebody listens at this site."""
-    listeners = _listeners.get()
-    if not listeners:
+    place = _place.get()
+    if place is None:
         return value
-    site = _prefix.get() + name
-    for listener in listeners:
-        if listener.wants(site):
-            value = listener.hear(site, value)
+    hearers = place.asked.get(name)  # asked here, and not by a call: there are dozens of probes in a step
+    for listener in place.hearers(name) if hearers is None else hearers:
+        value = listener.hear(place.prefix + name, value)
     return value
 
 
@@ -68,42 +105,30 @@ def heard(*names: str) -> bool:
 
     A part asks this where a faster way would not compute the value at all.
     """
-    listeners = _listeners.get()
-    if not listeners:
-        return False
-    prefix = _prefix.get()
-    return any(listener.wants(prefix + name) for listener in listeners for name in names)
+    place = _place.get()
+    return place is not None and any(map(place.hearers, names))
 
 
 def edited(site: str) -> bool:
     """Whether an edit that listens now may change what passes a site."""
-    return any(isinstance(listener, Edit) and listener.changes(site) for listener in _listeners.get())
+    return any(isinstance(listener, Edit) and listener.changes(site) for listener in _present())
 
 
-def listening() -> bool:
-    """Whether anybody listens at all."""
-    return bool(_listeners.get())
+def borrowed() -> bool:
+    """Whether all who listen, if any do, copy what they hear and let it pass: no value outlives its pass."""
+    return all(getattr(listener, "only_copies", False) for listener in _present())
 
 
 def scope(name: str) -> AbstractContextManager[None]:
     """Puts a name before the sites of all probes inside."""
-    return _Scope(name=name) if _listeners.get() else _nowhere
+    place = _place.get()
+    return _nowhere if place is None else place.inside(name)
 
 
-class _Scope:
-    """A name before the sites inside; a class, because a generator would cost a run that is recorded twice as much."""
-
-    __slots__ = ("_name", "_token")
-
-    def __init__(self, *, name: str) -> None:
-        self._name = name
-        self._token: Token[str]
-
-    def __enter__(self) -> None:
-        self._token = _prefix.set(f"{_prefix.get()}{self._name}.")
-
-    def __exit__(self, *_: object) -> None:
-        _prefix.reset(self._token)
+def _present() -> tuple[Listener, ...]:
+    """Who listens now."""
+    place = _place.get()
+    return () if place is None else place.listeners
 
 
 @contextmanager
@@ -116,11 +141,13 @@ def listen(*listeners: Listener) -> Generator[None]:
     for listener in listeners:
         if isinstance(listener, Edit):
             listener.forget()
-    token = _listeners.set((*_listeners.get(), *listeners))
+    around = _place.get()
+    prefix = "" if around is None else around.prefix
+    token = _place.set(_Place(listeners=(*_present(), *listeners), prefix=prefix))
     try:
         yield
     finally:
-        _listeners.reset(token)
+        _place.reset(token)
     for listener in listeners:
         if isinstance(listener, Edit):
             listener.check_used()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from clearhead.errors import TraceError
-from clearhead.probe import Edit, Recorder, heard, listen, probe, scope
+from clearhead.probe import Edit, Recorder, borrowed, heard, listen, probe, scope
 
 
 def run(value: Tensor | None = None) -> Tensor:
@@ -175,6 +175,45 @@ def test_tasks_that_run_in_turns_hear_only_themselves() -> None:
         return await asyncio.gather(task(0.0), task(100.0))
 
     assert asyncio.run(both()) == [[2.0, 3.0, 4.0], [102.0, 103.0, 104.0]]
+
+
+def test_who_begins_to_listen_inside_a_scope_hears_its_whole_name() -> None:
+    outer, inner = Recorder(), Recorder()
+    with listen(outer), scope("decoder"):
+        with listen(inner), scope("0"):
+            probe("resid_pre", 1)
+        probe("final_norm", 1)
+    assert list(inner) == ["decoder.0.resid_pre"]
+    assert list(outer) == ["decoder.0.resid_pre", "decoder.final_norm"]
+
+
+def test_a_scope_within_a_scope_of_the_same_name_is_another_place() -> None:
+    recorder = Recorder()
+    with listen(recorder), scope("a"), scope("a"):
+        probe("x", 1)
+        with scope("a"):
+            probe("x", 2)
+        probe("y", 3)
+    assert list(recorder) == ["a.a.x", "a.a.a.x", "a.a.y"]
+
+
+def test_values_are_borrowed_only_where_nobody_keeps_them() -> None:
+    class Copier:
+        only_copies = True
+
+        def wants(self, site: str) -> bool:
+            return bool(site)
+
+        def hear(self, site: str, value: object) -> object:
+            assert site
+            return value
+
+    assert borrowed()
+    with listen(Copier()):
+        assert borrowed()
+        with listen(Recorder()):
+            assert not borrowed()
+        assert borrowed()
 
 
 def test_an_exception_leaves_no_listener_and_no_prefix_behind() -> None:

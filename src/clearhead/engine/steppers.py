@@ -14,14 +14,14 @@ from torch import Tensor
 from clearhead.engine.padding import pad_left, pad_right
 from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
 from clearhead.nn import RecurrentState, StackCache
-from clearhead.probe import listening, probe
+from clearhead.probe import borrowed, probe
 
 Prompts = Sequence[tuple[int, ...]]
 
 
 def quiet_mode() -> Callable[[], AbstractContextManager[object]]:
-    """How torch runs what needs no gradient: fastest where nobody listens, whose values could not be worked with."""
-    return torch.no_grad if listening() else torch.inference_mode
+    """How torch runs what needs no gradient: fastest where nobody keeps values, which could not be worked with."""
+    return torch.inference_mode if borrowed() else torch.no_grad
 
 
 class _Mask:
@@ -192,7 +192,7 @@ class RecurrentStepper:
         self._network = network
         self._sources = list(sources)
         self._prompts = list(prompts)
-        self._state: RecurrentState | None = None
+        self.state: RecurrentState | None = None
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
@@ -200,28 +200,28 @@ class RecurrentStepper:
         if mask_BS is None:
             mask_BS = torch.ones_like(source_ids_BS, dtype=torch.bool)
         with self._mode():
-            self._state = self._network.begin(source_ids_BS, source_mask_BS=mask_BS)
+            self.state = self._network.begin(source_ids_BS, source_mask_BS=mask_BS)
         ids_BT, mask_BT = pad_left(self._prompts)
         logits_BV = torch.empty(0, 0)
         for place, ids_B in enumerate(ids_BT.unbind(1)):
-            before = self._state
+            before = self.state
             logits_BV = self.step(ids_B)
             if mask_BT is not None:  # a row whose text has not begun stays as it was
-                self._state = self._state.where(mask_BT[:, place], before)
+                self.state = self.state.where(mask_BT[:, place], before)
         return logits_BV
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""
-        assert self._state is not None
+        assert self.state is not None
         ids_B = probe("@ids", ids_B.unsqueeze(1))[:, 0]
         with self._mode():
-            logits_BV, self._state = self._network.step(ids_B, self._state)
+            logits_BV, self.state = self._network.step(ids_B, self.state)
         return logits_BV
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Goes on with these rows."""
-        if self._state is None:
+        if self.state is None:
             self._sources = [self._sources[int(row)] for row in rows_B]
             self._prompts = [self._prompts[int(row)] for row in rows_B]
         else:
-            self._state = self._state.select(rows_B)
+            self.state = self.state.select(rows_B)

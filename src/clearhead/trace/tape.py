@@ -49,6 +49,8 @@ class Tape:
         out: The file that the trace will go to; values then wait on the disk, in a file without a name beside it.
     """
 
+    only_copies = True
+
     def __init__(self, *, sites: Sequence[str], out: Path | None = None) -> None:
         self._sites = tuple(sites)
         self._wanted: dict[str, bool] = {IDS: True}
@@ -85,18 +87,19 @@ class Tape:
         if site == IDS:
             self.step += 1
             return value
-        if site not in self.pieces:
-            self.pieces[site] = []
+        pieces = self.pieces.get(site)
+        if pieces is None:
+            pieces = self.pieces[site] = []
             if _is_edited(site):
                 self.edited.add(site)
             self.lines[site] = _line_of(inspect.currentframe())
-        array = value.detach().cpu().numpy()
+        array = value.numpy(force=True)
         if self._file is None:
-            self.pieces[site].append(Piece(self.step, array.shape, array.copy(), 0))
+            pieces.append(Piece(self.step, array.shape, array.copy(), 0))
         else:
             content = np.ascontiguousarray(array, dtype=np.float32)
             self._file.write(content.data)
-            self.pieces[site].append(Piece(self.step, array.shape, None, self._end))
+            pieces.append(Piece(self.step, array.shape, None, self._end))
             self._end += content.nbytes
         return value
 

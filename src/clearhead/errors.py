@@ -11,6 +11,10 @@
     ├── TrainingError      a training run that cannot start or go on
     ├── TraceError         a site, an index or a trace file that does not exist
     └── ServerError        a server that cannot start or answer
+        ├── Busy           too many wait already
+        ├── Closed         the server is going away
+        ├── Late           the deadline passed first
+        └── Withdrawn      whoever asked does not want it any more
 
 Takes: what went wrong.
 Gives: a message that says got, expected, try.
@@ -22,9 +26,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 __all__ = [
+    "Busy",
     "ClearheadError",
+    "Closed",
     "ConfigError",
     "DecodingError",
+    "Late",
     "MissingTensor",
     "ServerError",
     "ShapeMismatch",
@@ -33,6 +40,7 @@ __all__ = [
     "TrainingError",
     "UnsafeFile",
     "WeightsError",
+    "Withdrawn",
     "nearest",
 ]
 
@@ -107,6 +115,33 @@ class TraceError(ClearheadError):
 
 class ServerError(ClearheadError):
     """A server that cannot start or answer."""
+
+
+class Busy(ServerError):
+    """Too many requests wait already.
+
+    Args:
+        problem: What was wrong.
+        retry_after: In how many seconds it is worth asking again.
+        got: What was found.
+        expected: What is allowed.
+    """
+
+    def __init__(self, problem: str, *, retry_after: float, got: object = None, expected: object = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(problem, got=got, expected=expected, advice=f"again in {retry_after:.0f} seconds")
+
+
+class Closed(ServerError):
+    """The server is going away, and takes nothing new."""
+
+
+class Late(ServerError):
+    """The deadline passed before the answer was there."""
+
+
+class Withdrawn(ServerError):
+    """Whoever asked does not want the answer any more."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -21,6 +21,7 @@ TABLES: set[str] = set()
 """Files that are tables, and may be as long as what they list."""
 
 POSITIONAL = {
+    "Busy": "an exception is raised with its message first",
     "ClearheadError": "an exception is raised with its message first",
     "Recorder": "sites read as a list: Recorder(site, site)",
     "Guard": "an ASGI middleware is given the application first",

@@ -6,7 +6,7 @@ Uses:  config (its checks), errors; torch.
 Never: a model or a tokenizer; a row that depends on the rows beside it.
 """
 
-from clearhead.decoding.beam import beam_search
+from clearhead.decoding.beam import BeamSearch, beam_search
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
 from clearhead.decoding.choose import choose
 from clearhead.decoding.row import Event, Finish, Row
@@ -19,6 +19,7 @@ __all__ = [
     "Beam",
     "BeamCandidate",
     "BeamResult",
+    "BeamSearch",
     "DecodingSettings",
     "EarlyStopping",
     "Event",

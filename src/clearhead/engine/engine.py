@@ -72,7 +72,7 @@ class Engine:
             record: Whether replies keep every candidate of a beam search.
             cancelled: Asked before every step; once True, everything ends where it is.
         """
-        requests = [self._fitted(request) for request in requests]
+        requests = [self.fitted(request) for request in requests]
         replies: dict[int, Reply] = {}
         for places in self._batches(requests):
             batch = [requests[place] for place in places]
@@ -88,7 +88,7 @@ class Engine:
 
         A row of an event is the place of its request. Beams are known only in the end: they come as one event.
         """
-        requests = [self._fitted(request) for request in requests]
+        requests = [self.fitted(request) for request in requests]
         if not requests:
             return
         if any(request.settings.beams > 1 for request in requests):
@@ -102,7 +102,7 @@ class Engine:
 
     def stepper(self, requests: Sequence[Request]) -> Stepper:
         """The model as decoding sees it, with these requests as its rows."""
-        requests = [self._fitted(request) for request in requests]
+        requests = [self.fitted(request) for request in requests]
         n_new = max(request.settings.max_new_tokens or 0 for request in requests)
         network = self.network
         if isinstance(network, DecoderOnly):
@@ -116,8 +116,13 @@ class Engine:
             return EncoderDecoderStepper(network=network, sources=sources, prompts=prompts, n_new=n_new, pad_id=pad_id)
         return RecurrentStepper(network=network, sources=sources, prompts=prompts)
 
-    def _fitted(self, request: Request) -> Request:
-        """The request with its ids made whole and its length made definite."""
+    def fitted(self, request: Request) -> Request:
+        """The request with its ids made whole and its length made definite.
+
+        Raises:
+            DecodingError: It does not fit the model.
+            TextError: It has no text.
+        """
         network = self.network
         if isinstance(network, DecoderOnly):
             if request.prefix:
@@ -168,18 +173,19 @@ class Engine:
             batches += [[places[i] for i in batch] for batch in buckets(lengths, most_rows=rows, most_tokens=tokens)]
         return batches
 
+    def new_row(self, request: Request, *, name: int, scored: bool) -> Row:
+        """The text of a request that fits, before its first new id."""
+        return Row(
+            name=name,
+            prompt=self.prompt(request),
+            settings=request.settings,
+            text=self._new_text(request),
+            scored=scored,
+            draw=request.draw,
+        )
+
     def _new_rows(self, batch: Sequence[Request], *, scored: bool) -> list[Row]:
-        return [
-            Row(
-                name=place,
-                prompt=self.prompt(request),
-                settings=request.settings,
-                text=self._new_text(request),
-                scored=scored,
-                draw=request.draw,
-            )
-            for place, request in enumerate(batch)
-        ]
+        return [self.new_row(request, name=place, scored=scored) for place, request in enumerate(batch)]
 
     def _new_text(self, request: Request) -> TextStream | None:
         """What will write the text; a text that goes on with another begins in its company."""
@@ -200,29 +206,16 @@ class Engine:
                 events[event.row].append(event)
         for row in rows:
             row.cancel()
-        return [Reply(answers=(self._answer(row, found),)) for row, found in zip(rows, events, strict=True)]
-
-    def _answer(self, row: Row, events: list[Event]) -> Answer:
-        text = "".join(event.text for event in events)
-        if row.finish is Finish.CANCELLED and row.text is not None:
-            text += row.text.close()
-        scores = tuple(event.log_probability for event in events if event.log_probability is not None)
-        assert row.finish is not None
-        return Answer(
-            ids=tuple(event.id for event in events),
-            text=text,
-            finish=row.finish,
-            score=sum(scores) if row.scored else None,
-            log_probabilities=scores,
-        )
+        return [Reply(answers=(answer_of(row, found),)) for row, found in zip(rows, events, strict=True)]
 
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
         found = beam_search(self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled)
-        return [self._reply(result, request) for result, request in zip(found, batch, strict=True)]
+        return [self.beam_reply(result, request) for result, request in zip(found, batch, strict=True)]
 
-    def _reply(self, result: BeamResult, request: Request) -> Reply:
+    def beam_reply(self, result: BeamResult, request: Request) -> Reply:
+        """The reply to a request with what a beam search found for it."""
         answers = [
             Answer(ids=beam.ids, text=self._text(beam.ids, request), finish=beam.finish, score=beam.score)
             for beam in result.beams
@@ -235,3 +228,19 @@ class Engine:
             return ""
         shown = ids[:-1] if ids and ids[-1] in request.settings.end_ids else ids
         return "".join(text.push(index) for index in shown) + text.close()
+
+
+def answer_of(row: Row, events: Sequence[Event]) -> Answer:
+    """What a row that has ended wrote."""
+    text = "".join(event.text for event in events)
+    if row.finish is Finish.CANCELLED and row.text is not None:
+        text += row.text.close()
+    scores = tuple(event.log_probability for event in events if event.log_probability is not None)
+    assert row.finish is not None
+    return Answer(
+        ids=tuple(event.id for event in events),
+        text=text,
+        finish=row.finish,
+        score=sum(scores) if row.scored else None,
+        log_probabilities=scores,
+    )

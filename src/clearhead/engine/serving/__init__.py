@@ -7,7 +7,8 @@ Never: an answer that depends on what runs beside it; a protocol of the network.
 """
 
 from clearhead.engine.serving.limits import Limits, Load
+from clearhead.engine.serving.reading_queue import QueuedEncoder, ReadingQueue
 from clearhead.engine.serving.scheduler import Scheduler
 from clearhead.engine.serving.ticket import Failure, Ticket
 
-__all__ = ["Failure", "Limits", "Load", "Scheduler", "Ticket"]
+__all__ = ["Failure", "Limits", "Load", "QueuedEncoder", "ReadingQueue", "Scheduler", "Ticket"]

@@ -23,7 +23,7 @@ class Admission:
     """
 
     def __init__(self, *, limits: Limits, alone: bool) -> None:
-        self.fresh, self.parked = FairQueue(), FairQueue()
+        self.fresh, self.parked = FairQueue[Job](), FairQueue[Job]()
         self._limits = limits
         self._alone = alone
         self._fresh_last = False
@@ -36,14 +36,14 @@ class Admission:
     @property
     def n_held(self) -> int:
         """Positions that are remembered of jobs that gave way."""
-        return sum(job.held.positions for job in self.parked.jobs() if job.held is not None)
+        return sum(job.held.positions for job in self.parked.items() if job.held is not None)
 
     def drop(self, unwanted: Callable[[Job], bool]) -> None:
         """Takes jobs that nobody wants out of the queues."""
         for queue in (self.fresh, self.parked):
-            for job in queue.jobs():
+            for job in queue.items():
                 if unwanted(job):
-                    queue.remove(job)
+                    queue.remove(job, client=job.asked.client)
 
     def empty(self) -> list[Job]:
         """Takes all jobs out of the queues."""
@@ -100,7 +100,7 @@ class Admission:
 
     def make_room(self, seated: Sequence[Job]) -> None:
         """Forgets what is remembered of those who gave way, the last ones first, until the rest fits."""
-        waiting = self.parked.jobs()
+        waiting = self.parked.items()
         room = self._limits.most_cache_tokens - reserved(seated)
         held = sum(job.held.positions for job in waiting if job.held is not None)
         while held > room and waiting:

@@ -4,7 +4,7 @@ A bench steps all its rows at once. Rows are put on it behind the others, and it
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -16,6 +16,7 @@ from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
 from clearhead.nn import RecurrentState
 
 
+@runtime_checkable
 class Held(Protocol):
     """What a model remembers of the rows of one request, outside the batch."""
 
@@ -29,6 +30,7 @@ class Held(Protocol):
         ...
 
 
+@runtime_checkable
 class Bench(Protocol):
     """What a scheduler knows of a running batch."""
 

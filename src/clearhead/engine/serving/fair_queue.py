@@ -2,53 +2,54 @@
 
 from collections import deque
 from threading import Lock
+from typing import Generic, TypeVar
 
-from clearhead.engine.serving.jobs import Job
+Item = TypeVar("Item")
 
 
-class FairQueue:
-    """Jobs that wait for rows, by client; any thread may add, one takes."""
+class FairQueue(Generic[Item]):
+    """What waits, by client; any thread may add, one takes."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._clients: dict[str, deque[Job]] = {}  # the client whose turn it is comes first
-        self._n_jobs = 0
+        self._clients: dict[str, deque[Item]] = {}  # the client whose turn it is comes first
+        self._n_items = 0
 
     def __len__(self) -> int:
-        return self._n_jobs
+        return self._n_items
 
-    def jobs(self) -> list[Job]:
-        """All jobs, client by client."""
+    def items(self) -> list[Item]:
+        """All that waits, client by client."""
         with self._lock:
-            return [job for jobs in self._clients.values() for job in jobs]
+            return [item for items in self._clients.values() for item in items]
 
-    def push(self, job: Job) -> None:
-        """Adds a job behind the others of its client; a client that had none comes last."""
+    def push(self, item: Item, *, client: str) -> None:
+        """Adds what a client wants behind all that it wanted before; a client that waited for nothing comes last."""
         with self._lock:
-            self._clients.setdefault(job.asked.client, deque()).append(job)
-            self._n_jobs += 1
+            self._clients.setdefault(client, deque()).append(item)
+            self._n_items += 1
 
-    def peek(self) -> Job | None:
-        """The job that is next."""
+    def peek(self) -> Item | None:
+        """What is next."""
         with self._lock:
-            return next((jobs[0] for jobs in self._clients.values()), None)
+            return next((items[0] for items in self._clients.values()), None)
 
-    def pop(self) -> Job:
-        """Takes the next job; its client comes last now."""
+    def pop(self) -> Item:
+        """Takes what is next; its client comes last now."""
         with self._lock:
             client = next(iter(self._clients))
-            jobs = self._clients.pop(client)
-            job = jobs.popleft()
-            if jobs:
-                self._clients[client] = jobs
-            self._n_jobs -= 1
-            return job
+            items = self._clients.pop(client)
+            item = items.popleft()
+            if items:
+                self._clients[client] = items
+            self._n_items -= 1
+            return item
 
-    def remove(self, job: Job) -> None:
-        """Takes a job out of its place."""
+    def remove(self, item: Item, *, client: str) -> None:
+        """Takes something out of its place."""
         with self._lock:
-            jobs = self._clients[job.asked.client]
-            jobs.remove(job)
-            if not jobs:
-                del self._clients[job.asked.client]
-            self._n_jobs -= 1
+            items = self._clients[client]
+            items.remove(item)
+            if not items:
+                del self._clients[client]
+            self._n_items -= 1

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -32,6 +32,7 @@ class Text:
         return len(self.ids) + len(self.source)
 
 
+@runtime_checkable
 class Prefill(Protocol):
     """Texts on their way into a batch."""
 

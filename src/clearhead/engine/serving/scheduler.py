@@ -96,7 +96,7 @@ class Scheduler:
                     got=f"{waiting} waiting",
                     expected=f"fewer than {self._limits.most_waiting}",
                 )
-            self._worker.admission.fresh.push(job)
+            self._worker.admission.fresh.push(job, client=client)
             self._changed.notify()
         return asked.ticket
 

@@ -128,7 +128,7 @@ class Worker:
         if leaving:
             self._batch.keep([(job, job.rows) for job in self._batch.jobs if job not in leaving])
         for job in leaving:
-            self.admission.parked.push(job)
+            self.admission.parked.push(job, client=job.asked.client)
 
     def _read(self) -> None:
         for outcome, held in self._room.read():

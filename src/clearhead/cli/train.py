@@ -34,8 +34,12 @@ _OVERRIDE = re.compile(r"--((?:data|tokenizer|model|train|evaluation|teacher)(?:
     context_settings={"ignore_unknown_options": True},
 )
 def train(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Text, .tsv, .csv, .jsonl; .gz works.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder, and the model's.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Text, .tsv, .csv, .jsonl; .gz works.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder, and the model's.")
+    ] = None,
     task: Annotated[
         str | None,
         typer.Option(
@@ -60,6 +64,13 @@ def train(
     threads: Annotated[
         int | None, typer.Option("--threads", metavar="N", min=1, max=MOST_THREADS, help="All by default.")
     ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would take: time, memory, cost.")] = False,
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="DEVICES", help="What to plan for: 8xA100, h100, 2xcpu.")
+    ] = "cpu",
+    price: Annotated[
+        float | None, typer.Option("--price", metavar="USD", min=0, help="An hour of one device, for the plan.")
+    ] = None,
 ) -> None:
     """Train, or go on with the run in the folder."""
     import torch
@@ -70,13 +81,20 @@ def train(
 
     if threads is not None:
         torch.set_num_threads(threads)
-    files, overrides = _overrides(files)
+    files, overrides = _overrides(files or [])
     if time_budget is not None:
         overrides.append(f"train.time_budget={time_budget if not time_budget.isdigit() else time_budget + 's'}")
     if start is not None:
         overrides.append(f"model.start={start}")
     known = None if task is None else Task(_choice(task, [each.value for each in Task], "--task"))
     job = make_job(known, preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
+    if plan:
+        typer.echo(_planned(job, cluster, price))
+        return
+    if not files:
+        raise typer.BadParameter("no file to learn from", param_hint="FILE")
+    if out is None:
+        raise typer.BadParameter("a folder for the run", param_hint="--out")
     finished = _trained(job, files, validation or [], out)
     typer.echo(str(finished.outcome))
     if finished.outcome.interrupted_by is not None:
@@ -87,6 +105,13 @@ def train(
     typer.echo(f"wrote {report}")
     if finished.folder is not None:
         typer.echo(f"wrote {finished.folder}: try {_example(job.task, finished.folder)}")
+
+
+def _planned(job: Any, cluster: str, price: float | None) -> str:
+    from clearhead.training.planner import parse_cluster, plan, printed, workload_of
+
+    work, devices = workload_of(job), parse_cluster(cluster, price=price)
+    return printed(work, devices, plan(work, devices))
 
 
 def _trained(job: Any, files: list[str], validation: list[str], out: Path) -> Any:
@@ -139,6 +164,4 @@ def _overrides(arguments: list[str]) -> tuple[list[str], list[str]]:
         if value is None:
             raise typer.BadParameter(f"{argument} needs a value")
         found.append(f"{match[1]}={value}")
-    if not files:
-        raise typer.BadParameter("no file to learn from", param_hint="FILE")
     return files, found

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from clearhead.figures import Figure
 
-__all__ = ["Number", "Result", "Row", "Table", "Value", "WorkedExample", "numbers", "shape", "table"]
+__all__ = ["Input", "Number", "Result", "Row", "Table", "Value", "WorkedExample", "numbers", "shape", "table"]
 
 # Counts are whole numbers, and a checker at run time does not take those for floats.
 Number = int | float
@@ -48,6 +48,31 @@ class Result:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Input:
+    """Numbers or words that an example begins with, and that one may change.
+
+    Attributes:
+        key: The argument of the example's function.
+        name: What it is.
+        value: What the notes have: a table of numbers, or some words.
+        rows: The names of a table's rows.
+        columns: The names of the columns.
+        least: The smallest number that makes sense.
+        most: The largest.
+        whole: Whether only whole numbers make sense.
+    """
+
+    key: str
+    name: str
+    value: Table | tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    least: Number = -1e6
+    most: Number = 1e6
+    whole: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class WorkedExample:
     """One example of the notes, computed.
 
@@ -57,6 +82,7 @@ class WorkedExample:
         shows: Two or three plain sentences.
         results: What was computed.
         figures: Pictures by name.
+        inputs: What it began with, and what may be changed.
     """
 
     key: str
@@ -64,6 +90,7 @@ class WorkedExample:
     shows: str
     results: tuple[Result, ...]
     figures: Mapping[str, Figure] = field(default_factory=lambda: MappingProxyType({}))
+    inputs: tuple[Input, ...] = ()
 
     def __getitem__(self, name: str) -> Result:
         """The result of that name."""

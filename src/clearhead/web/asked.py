@@ -64,6 +64,15 @@ class WalkAsked(_Strict):
     questions: Annotated[list[WhyAsked], Field(max_length=40)] = Field(default_factory=list[WhyAsked])
 
 
+class ExampleAsked(_Strict):
+    """A worked example with other numbers: tables, and words, by the names of its inputs."""
+
+    given: dict[
+        Annotated[str, Field(max_length=40)],
+        list[list[Annotated[float, Field(ge=-1e6, le=1e6)]]] | list[Annotated[str, Field(max_length=400)]],
+    ] = Field(default_factory=dict[str, list[list[float]] | list[str]], max_length=8)
+
+
 class AnswerAsked(_Strict):
     """An answer to a question of the course: the places of the choices that were taken."""
 
@@ -85,6 +94,10 @@ class TrainAsked(_Strict):
 
     task: Annotated[str, Field(pattern="^(copy|reverse|pairs)$")]
     pairs: Annotated[str, Field(max_length=200_000)] = ""
+    architectures: Annotated[
+        list[Annotated[str, Field(pattern="^(transformer|recurrent-attention|recurrent)$")]],
+        Field(min_length=1, max_length=3),
+    ] = Field(default_factory=lambda: ["transformer"])
 
 
 async def read(request: Request, kind: type[Kind]) -> Kind:

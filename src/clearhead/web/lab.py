@@ -1,15 +1,19 @@
 """The laboratory: one tiny training at a time, watched as it learns.
 
-It is `clearhead train` itself on a few made-up or pasted pairs, in a folder that goes when the server does.
+It is `clearhead train` itself on a few made-up or pasted pairs, in a folder that goes when the server does. What was
+trained stays as a student, which the page opens like any other model; so a recurrent network with Bahdanau's attention
+can stand beside a Transformer that learned from the same pairs.
 """
 
 import random
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from clearhead.data import Source, Task
 from clearhead.decoding import DecodingSettings
@@ -17,13 +21,14 @@ from clearhead.engine import Engine, Request
 from clearhead.errors import ClearheadError, ServerError
 from clearhead.explain import as_data
 from clearhead.explain.gradients import Backward
-from clearhead.models import EncoderDecoder, Network
+from clearhead.models import EncoderDecoder, Network, Recurrent
 from clearhead.text import Tokenizer
 from clearhead.trace import Tape
 from clearhead.trace.record import record_pass
 from clearhead.training.job import make_job
 from clearhead.training.progress import Progress, StepReport
 from clearhead.training.train import train
+from clearhead.web.students import Student, as_ids
 
 LETTERS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
 MOST_PAIRS = 5000
@@ -36,7 +41,7 @@ _SETTINGS = (
     "model.n_heads=4",
     "model.n_layers=2",
     "model.feedforward_width=128",
-    "train.steps=400",
+    "train.steps=240",
     "train.evaluate_every=20",
     "train.log_every=5",
     "train.batch.max_tokens=1536",
@@ -49,6 +54,19 @@ _SETTINGS = (
 )
 
 
+_OF = {  # what differs from the above
+    "transformer": (),
+    "recurrent-attention": ("model.architecture=recurrent-attention", "model.n_layers=1"),
+    "recurrent": ("model.architecture=recurrent", "model.n_layers=1"),
+}
+NAMES = {
+    "transformer": "trained: Transformer",
+    "recurrent-attention": "trained: RNN with Bahdanau attention",
+    "recurrent": "trained: RNN without attention",
+}
+"""What each student is called once it was trained."""
+
+
 class _Stopped(Exception):
     """Somebody wants no more of it."""
 
@@ -59,15 +77,17 @@ class Lesson:
 
     Attributes:
         task: What it learns.
+        architecture: What learns it: a key of `NAMES`.
         example: The pair that is watched.
-        status: "running", "done", "stopped", or what went wrong.
+        status: "waiting", "running", "done", "stopped", or what went wrong.
         losses: Step and loss.
         glimpses: What the watched pair looked like at each evaluation.
     """
 
     task: str
+    architecture: str
     example: tuple[str, str]
-    status: str = "running"
+    status: str = "waiting"
     losses: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
     glimpses: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
@@ -77,14 +97,14 @@ class Lab:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._lesson: Lesson | None = None
+        self._lessons: list[Lesson] = []
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
-        self._network: EncoderDecoder | None = None
-        self._tokenizer: Tokenizer | None = None
+        self.students: dict[str, Student] = {}
+        """What was trained here, by name."""
 
-    def start(self, task: str, pasted: str) -> None:
-        """Begins a training.
+    def start(self, task: str, pasted: str, architectures: Sequence[str] = ("transformer",)) -> None:
+        """Begins a training of one network, or of several after one another.
 
         Raises:
             ServerError: One is running, or the pairs cannot be used.
@@ -94,26 +114,36 @@ class Lab:
             if self._thread is not None and self._thread.is_alive():
                 raise ServerError("a training is running", got=task, advice="stop it first")
             self._stop.clear()
-            self._lesson = Lesson(task=task, example=pairs[0])
-            self._thread = threading.Thread(target=self._learn, args=(self._lesson, pairs), daemon=True)
+            self._lessons = [Lesson(task=task, architecture=one, example=pairs[0]) for one in architectures]
+            self._thread = threading.Thread(target=self._teach, args=(self._lessons, pairs), daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
         """Ends the training, if there is one."""
         self._stop.set()
 
-    def account(self, since: int = 0) -> dict[str, Any]:
-        """How it stands; of the glimpses, those from a number on."""
-        lesson = self._lesson
-        if lesson is None:
-            return {"status": "none"}
+    def account(self, since: Sequence[int] = ()) -> dict[str, Any]:
+        """How it stands; of each lesson's glimpses, those from a number on."""
+        if not self._lessons:
+            return {"status": "none", "lessons": []}
+        lessons = list(self._lessons)
+        first = [*since, *([0] * len(lessons))]
+        running = self._thread is not None and self._thread.is_alive()
         return {
-            "status": lesson.status,
-            "task": lesson.task,
-            "example": lesson.example,
-            "losses": list(lesson.losses),
-            "glimpses": lesson.glimpses[since:],
-            "total": len(lesson.glimpses),
+            "status": "running" if running else lessons[-1].status,
+            "task": lessons[0].task,
+            "example": lessons[0].example,
+            "lessons": [
+                {
+                    "architecture": one.architecture,
+                    "name": NAMES[one.architecture],
+                    "status": one.status,
+                    "losses": list(one.losses),
+                    "glimpses": one.glimpses[begin:],
+                    "total": len(one.glimpses),
+                }
+                for one, begin in zip(lessons, first, strict=False)
+            ],
         }
 
     def gradient(self) -> dict[str, Any]:
@@ -122,11 +152,11 @@ class Lab:
         Raises:
             ServerError: Nothing was trained yet.
         """
-        network, tokenizer, lesson = self._network, self._tokenizer, self._lesson
-        if network is None or tokenizer is None or lesson is None or lesson.status == "running":
-            raise ServerError("there is no trained model to look into", expected="a training that ended")
-        source, target = _ids(tokenizer, lesson.example)
-        back = Backward(network=network, ids=target, source_ids=source)
+        student = self.students.get(NAMES["transformer"])
+        if student is None or not isinstance(student.network, EncoderDecoder):
+            raise ServerError("there is no trained model to look into", expected="a Transformer whose training ended")
+        source, target = as_ids(student.tokenizer, student.example)
+        back = Backward(network=student.network, ids=target, source_ids=source)
         strongest = abs(back.gradients[_WEIGHT]).argmax()
         row, column = divmod(int(strongest), back.gradients[_WEIGHT].shape[1])
         return {
@@ -135,54 +165,77 @@ class Lab:
             "update": as_data(back.update(_WEIGHT, row, column), depth=2, most=12),
         }
 
+    def _teach(self, lessons: list[Lesson], pairs: list[tuple[str, str]]) -> None:
+        for lesson in lessons:
+            if self._stop.is_set():
+                lesson.status = "stopped"
+            else:
+                lesson.status = "running"
+                self._learn(lesson, pairs)
+
     def _learn(self, lesson: Lesson, pairs: list[tuple[str, str]]) -> None:
+        latest: list[tuple[Network[Any], Tokenizer]] = []
+
+        def watch(network: Network[Any], tokenizer: Tokenizer, step: int) -> None:
+            latest[:] = [(network, tokenizer)]
+            lesson.glimpses.append(_glimpse(lesson, network, tokenizer, step))
+
         try:
             with tempfile.TemporaryDirectory(prefix="clearhead-lab-") as folder:
                 path = Path(folder) / "pairs.tsv"
                 path.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
-                job = make_job(Task.TRANSLATE, preset="tiny", overrides=_SETTINGS)
+                job = make_job(Task.TRANSLATE, preset="tiny", overrides=(*_SETTINGS, *_OF[lesson.architecture]))
                 train(
                     job,
                     sources=[Source(paths=(path,), task=Task.TRANSLATE)],
                     folder=Path(folder) / "run",
                     progress=_Told(lesson=lesson, stop=self._stop),
-                    watch=lambda network, tokenizer, step: self._glimpse(lesson, network, tokenizer, step),
+                    watch=watch,
                 )
-            lesson.status = "done"
+            ended = "done"
         except _Stopped:
-            lesson.status = "stopped"
+            ended = "stopped"
         except ClearheadError as error:
-            lesson.status = str(error)
-        finally:
-            if lesson.status == "running":
-                lesson.status = "a mistake in clearhead itself"
+            ended = str(error)
+        except Exception:  # whatever it was, whoever watches must hear of it
+            lesson.status = "a mistake in clearhead itself"
+            raise
+        if latest:
+            network, tokenizer = latest[0]
+            assert isinstance(network, EncoderDecoder | Recurrent)
+            name = NAMES[lesson.architecture]
+            texts = tuple(source for source, _ in pairs[:5])
+            self.students[name] = Student(
+                name=name, network=network.eval(), tokenizer=tokenizer, example=lesson.example, texts=texts
+            )
+        lesson.status = ended
 
-    def _glimpse(self, lesson: Lesson, network: Network[Any], tokenizer: Tokenizer, step: int) -> None:
-        """What the watched pair looks like now: what is looked at, what is predicted, what is written."""
-        assert isinstance(network, EncoderDecoder)
-        self._network, self._tokenizer = network, tokenizer
-        source, target = _ids(tokenizer, lesson.example)
-        training = network.training
-        network.eval()
-        tape = Tape(sites=("logits", "decoder.*.cross.pattern"))
-        record_pass(network, ids=source, target_ids=target[:-1], tape=tape)
-        engine = Engine(network=network, start_id=target[0])
-        settings = DecodingSettings(max_new_tokens=len(target) + 4, end_ids=network.config.tokens.end)
-        written = engine.generate([Request(ids=tuple(source), settings=settings)])[0].best.ids
-        network.train(training)
-        last = max(site for site in tape.pieces if site.endswith("pattern"))
-        forced = tape.value(tape.pieces["logits"][0])[0].argmax(-1)
-        names = tokenizer.target.name_of
-        lesson.glimpses.append(
-            {
-                "step": step,
-                "pattern": tape.value(tape.pieces[last][0])[0].mean(0).tolist(),
-                "rows": [names(int(one)) for one in target[1:]],
-                "columns": [tokenizer.name_of(int(one)) for one in source],
-                "forced": [names(int(one)) for one in forced],
-                "free": [names(int(one)) for one in written],
-            }
-        )
+
+def _glimpse(lesson: Lesson, network: Network[Any], tokenizer: Tokenizer, step: int) -> dict[str, Any]:
+    """What the watched pair looks like now: what is looked at, what is predicted, what is written."""
+    assert isinstance(network, EncoderDecoder | Recurrent)
+    source, target = as_ids(tokenizer, lesson.example)
+    training = network.training
+    network.eval()
+    tape = Tape(sites=("logits", "*cross.pattern"))
+    record_pass(network, ids=source, target_ids=target[:-1], tape=tape)
+    engine = Engine(network=network, start_id=target[0])
+    settings = DecodingSettings(max_new_tokens=len(target) + 4, end_ids=(target[-1],))
+    written = engine.generate([Request(ids=tuple(source), settings=settings)])[0].best.ids
+    network.train(training)
+    patterns = sorted(site for site in tape.pieces if site.endswith("pattern"))
+    # A recurrent decoder looks once a position, so that its pattern comes in rows.
+    rows = [tape.value(piece)[0] for piece in tape.pieces[patterns[-1]]] if patterns else []
+    forced = tape.value(tape.pieces["logits"][0])[0].argmax(-1)
+    names = tokenizer.target.name_of
+    return {
+        "step": step,
+        "pattern": np.concatenate(rows, axis=1).mean(0).tolist() if rows else None,
+        "rows": [names(int(one)) for one in target[1:]],
+        "columns": [tokenizer.name_of(int(one)) for one in source],
+        "forced": [names(int(one)) for one in forced],
+        "free": [names(int(one)) for one in written],
+    }
 
 
 class _Told(Progress):
@@ -219,12 +272,3 @@ def _pairs(task: str, pasted: str) -> list[tuple[str, str]]:
             expected=f"2 to {MOST_PAIRS} lines, each a source, a tab and a target",
         )
     return pairs
-
-
-def _ids(tokenizer: Tokenizer, pair: tuple[str, str]) -> tuple[list[int], list[int]]:
-    """The source as the encoder reads it, and the target with its start."""
-    end, pad = tokenizer.special.end, tokenizer.special.pad
-    assert end is not None and pad is not None
-    source = [*tokenizer.encode(pair[0], add_special=False, literal=True).ids, end]
-    target = [*tokenizer.target.encode(pair[1], add_special=False, literal=True).ids, end]
-    return source, [pad, *target]

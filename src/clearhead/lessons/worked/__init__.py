@@ -1,6 +1,6 @@
 """The worked examples of the notes, one a file, each computed by the parts that models are built of.
 
-Takes: nothing; the notes' numbers stand in the files as data.
+Takes: nothing, or other numbers; the notes' own stand in the files as data.
 Gives: EXAMPLES: from a key such as E6 to the function that works the example out.
 Uses:  nn, models, text, config, figures, probe.
 Never: attention, norms or positions written a second time.
@@ -28,7 +28,7 @@ from clearhead.lessons.worked import (
 
 __all__ = ["EXAMPLES"]
 
-EXAMPLES: Mapping[str, Callable[[], WorkedExample]] = MappingProxyType(
+EXAMPLES: Mapping[str, Callable[..., WorkedExample]] = MappingProxyType(
     {
         "E1": e01_without_weights.work,
         "E2": e02_positions.work,
@@ -45,4 +45,4 @@ EXAMPLES: Mapping[str, Callable[[], WorkedExample]] = MappingProxyType(
         "E13": e13_sentences.work,
     }
 )
-"""Every example by key; nothing is computed before its function is called."""
+"""Every example by key; nothing is computed before its function is called. Its arguments are its inputs, by key."""

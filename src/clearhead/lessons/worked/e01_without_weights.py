@@ -3,22 +3,33 @@
 import torch
 
 from clearhead.figures import heatmap
-from clearhead.lessons.example import Result, WorkedExample, numbers
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers
 from clearhead.nn import AttentionMask, DotScorer, attend
 from clearhead.probe import Recorder, listen
 
 __all__ = ["work"]
 
 _WORDS = ("The", "cat", "sat", "on", "the", "mat")
-_THE = [1, 0, 0, 1, 0, 0, 1]
-_VECTORS = [_THE, [0, 1, 0, 1, 1, 0, 0], [0, 0, 1, 0, 1, 1, 0], [1, 0, 1, 0, 0, 1, 0], _THE, [0, 1, 1, 0, 0, 1, 0]]
+_THE = (1, 0, 0, 1, 0, 0, 1)
+_VECTORS: Table = (
+    _THE,
+    (0, 1, 0, 1, 1, 0, 0),
+    (0, 0, 1, 0, 1, 1, 0),
+    (1, 0, 1, 0, 0, 1, 0),
+    _THE,
+    (0, 1, 1, 0, 0, 1, 0),
+)
 _PRINTED_SCORES = (1, 3, 1, 0, 1, 1)
 _PRINTED_PATTERN = (0.089, 0.659, 0.089, 0.033, 0.089, 0.089)
 
 
-def work() -> WorkedExample:
-    """Lets "cat" look at all six words: score, softmax, mix."""
-    x_BHTC = torch.tensor(_VECTORS, dtype=torch.float64)[None, None]
+def work(*, vectors: Table = _VECTORS) -> WorkedExample:
+    """Lets "cat" look at all six words: score, softmax, mix.
+
+    Args:
+        vectors: One of seven numbers for each word.
+    """
+    x_BHTC = torch.tensor(vectors, dtype=torch.float64)[None, None]
     mask = AttentionMask(n_queries=len(_WORDS), n_keys=len(_WORDS))
     recorder = Recorder("score", "pattern")
     with listen(recorder):
@@ -54,4 +65,5 @@ def work() -> WorkedExample:
             Result(name="new vector of “cat”", computed=numbers(mixed_BHTC[0, 0, cat])),
         ),
         figures={"pattern": heatmap(pattern_BHQK[0, 0].numpy(), rows=_WORDS, columns=_WORDS, title="Without weights")},
+        inputs=(Input(key="vectors", name="the word vectors", value=vectors, rows=_WORDS, least=-20, most=20),),
     )

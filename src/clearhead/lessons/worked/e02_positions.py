@@ -1,7 +1,7 @@
 """E2: sinusoidal positions."""
 
 from clearhead.figures import heatmap
-from clearhead.lessons.example import Result, WorkedExample, numbers
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers
 from clearhead.nn import SinusoidalPosition
 
 __all__ = ["work"]
@@ -19,17 +19,26 @@ _PRINTED = {
 _WRONG = "Only the row of “cat” comes from the formula; the others are no sines and cosines of their places."
 
 
-def work() -> WorkedExample:
-    """Computes the waves of six places and puts the notes' rows beside them."""
+_CHOSEN: Table = ((7, 8),)
+
+
+def work(*, place: Table = _CHOSEN) -> WorkedExample:
+    """Computes the waves of six places and puts the notes' rows beside them.
+
+    Args:
+        place: A position and a width of one's own.
+    """
+    own, wide = (int(one) for one in place[0])
+    wide = max(2, wide - wide % 2)  # sines and cosines come in pairs
     table_TD = SinusoidalPosition(width=4).table(len(_WORDS))
     rows = [
         Result(
-            name=f"position {place}, “{word}”",
-            computed=numbers(table_TD[place]),
+            name=f"position {at}, “{word}”",
+            computed=numbers(table_TD[at]),
             printed=printed,
-            remark=_WRONG if place == 0 else "",
+            remark=_WRONG if at == 0 else "",
         )
-        for (word, place), printed in _PRINTED.items()
+        for (word, at), printed in _PRINTED.items()
     ]
     rows.insert(4, Result(name="position 4, “the”", computed=numbers(table_TD[4])))
     six_T6 = SinusoidalPosition(width=6).table(1)
@@ -47,11 +56,26 @@ def work() -> WorkedExample:
             Result(name="position 1 in full", computed=numbers(table_TD[1]), digits=7),
             *rows,
             Result(name="position 0, six numbers wide", computed=numbers(six_T6[0]), digits=0),
+            Result(
+                name=f"position {own}, {wide} numbers wide",
+                computed=numbers(SinusoidalPosition(width=wide).table(own + 1)[own]),
+            ),
+        ),
+        inputs=(
+            Input(
+                key="place",
+                name="a place of your own",
+                value=place,
+                columns=("position", "width"),
+                least=0,
+                most=512,
+                whole=True,
+            ),
         ),
         figures={
             "waves": heatmap(
                 waves_TD.numpy(),
-                rows=[str(place) for place in range(n_places)],
+                rows=[str(at) for at in range(n_places)],
                 columns=[str(column) for column in range(width)],
                 axes="TD",
                 title="Sinusoidal positions",

@@ -1,8 +1,10 @@
 """E3: six tokens through one encoder block."""
 
+from collections.abc import Mapping
+
 import torch
 
-from clearhead.lessons.example import Result, WorkedExample, numbers, shape, table
+from clearhead.lessons.example import Input, Result, Row, Table, WorkedExample, numbers, shape, table
 from clearhead.lessons.small_models import encoder
 from clearhead.nn import merge_heads
 from clearhead.probe import Recorder, listen
@@ -20,9 +22,16 @@ _VECTORS = {
 }
 
 
-def work() -> WorkedExample:
-    """Runs the sentence through a real encoder whose token table holds the notes' vectors."""
-    recorder = _run()
+_TABLE: Table = tuple(_VECTORS.values())
+
+
+def work(*, vectors: Table = _TABLE) -> WorkedExample:
+    """Runs the sentence through a real encoder whose token table holds the notes' vectors.
+
+    Args:
+        vectors: One of four numbers for each word of the vocabulary.
+    """
+    recorder = _run(dict(zip(_VECTORS, vectors, strict=True)))
     token_TD, input_TD = recorder["embed.token"][0], recorder["encoder.0.resid_pre"][0]
     printed = tuple(_VECTORS[word] for word in _SENTENCE)
     return WorkedExample(
@@ -49,15 +58,18 @@ def work() -> WorkedExample:
                 remark="With weights drawn at random; a layer norm leaves mean 0 and variance 1.",
             ),
         ),
+        inputs=(
+            Input(key="vectors", name="the token vectors", value=vectors, rows=tuple(_VECTORS), least=-20, most=20),
+        ),
     )
 
 
-def _run() -> Recorder:
+def _run(vectors: Mapping[str, Row]) -> Recorder:
     vocab_size = max(_IDS.values()) + 1
     model = encoder(vocab_size=vocab_size)
     words = {index: word for word, index in _IDS.items()}
     none = (0.0,) * 4
-    rows = [_VECTORS[words[index]] if index in words else none for index in range(vocab_size)]
+    rows = [vectors[words[index]] if index in words else none for index in range(vocab_size)]
     model.encoder.embedding.token.set_rows(rows)
     recorder = Recorder()
     with torch.no_grad(), listen(recorder):

@@ -5,21 +5,25 @@ import math
 import torch
 
 from clearhead.figures import heatmap
-from clearhead.lessons.example import Result, WorkedExample, numbers, table
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers, table
 from clearhead.nn import AttentionMask, DotScorer, attend
 from clearhead.probe import Recorder, listen
 
 __all__ = ["work"]
 
 _WORDS = ("Le", "chat", "dort")
-_VECTORS = [[0.1, 0.0, 0.3, 0.7], [0.4, 0.1, 0.2, 0.6], [0.8, 0.2, 0.1, 0.5]]
+_VECTORS: Table = ((0.1, 0.0, 0.3, 0.7), (0.4, 0.1, 0.2, 0.6), (0.8, 0.2, 0.1, 0.5))
 _PRINTED_PRODUCT = ((0.63, 0.54, 0.45), (0.54, 0.61, 0.56), (0.45, 0.56, 0.54))
 _PRINTED_PATTERN = ((1.0, 0.0, 0.0), (0.491, 0.509, 0.0), (0.326, 0.347, 0.327))
 
 
-def work() -> WorkedExample:
-    """Scores, scales, masks and mixes; then reads the notes' scores once more."""
-    x_BHTC = torch.tensor(_VECTORS, dtype=torch.float64)[None, None]
+def work(*, vectors: Table = _VECTORS) -> WorkedExample:
+    """Scores, scales, masks and mixes; then reads the notes' scores once more.
+
+    Args:
+        vectors: Queries, keys and values in one: four numbers a word.
+    """
+    x_BHTC = torch.tensor(vectors, dtype=torch.float64)[None, None]
     product_BHQK = DotScorer()(x_BHTC, x_BHTC)
     mask = AttentionMask(n_queries=len(_WORDS), n_keys=len(_WORDS), causal=True)
     scale = 1 / math.sqrt(x_BHTC.shape[-1])
@@ -65,4 +69,5 @@ def work() -> WorkedExample:
             Result(name="output", computed=table(mixed_BHTC[0, 0]), rows=_WORDS),
         ),
         figures={"pattern": heatmap(pattern_QK.numpy(), rows=_WORDS, columns=_WORDS, title="Masked attention")},
+        inputs=(Input(key="vectors", name="Q = K = V", value=vectors, rows=_WORDS, least=-20, most=20),),
     )

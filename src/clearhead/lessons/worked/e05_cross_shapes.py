@@ -2,7 +2,7 @@
 
 import torch
 
-from clearhead.lessons.example import Result, WorkedExample, shape
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, shape
 from clearhead.lessons.small_models import encoder_decoder
 from clearhead.nn import merge_heads
 from clearhead.probe import Recorder, listen
@@ -10,11 +10,20 @@ from clearhead.probe import Recorder, listen
 __all__ = ["work"]
 
 
-def work() -> WorkedExample:
-    """Lets three target positions look at six source positions."""
-    model = encoder_decoder(vocab_size=72)
-    source_ids_BS = torch.tensor([[5, 42, 33, 14, 5, 71]])
-    target_ids_BT = torch.tensor([[1, 5, 16]])
+_SIZES: Table = ((6, 3),)
+_VOCABULARY = 72
+
+
+def work(*, sizes: Table = _SIZES) -> WorkedExample:
+    """Lets three target positions look at six source positions.
+
+    Args:
+        sizes: How many source and target positions there are.
+    """
+    n_source, n_target = (int(one) for one in sizes[0])
+    model = encoder_decoder(vocab_size=_VOCABULARY)
+    source_ids_BS = torch.arange(n_source)[None] % _VOCABULARY
+    target_ids_BT = torch.arange(n_target)[None] % _VOCABULARY
     recorder = Recorder("decoder.0.cross.*")
     with torch.no_grad(), listen(recorder):
         output = model(source_ids_BS, target_ids_BT)
@@ -41,5 +50,16 @@ def work() -> WorkedExample:
         results=(
             *(Result(name=f"shape of {name}", computed=shape(value), printed=given) for name, value, given in steps),
             *(Result(name=f"shape of {name}", computed=shape(value)) for name, value in own),
+        ),
+        inputs=(
+            Input(
+                key="sizes",
+                name="how many words",
+                value=sizes,
+                columns=("source", "target"),
+                least=1,
+                most=64,
+                whole=True,
+            ),
         ),
     )

@@ -10,8 +10,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from clearhead.errors import ConfigError
 from clearhead.figures import Figure, heatmap
-from clearhead.lessons.example import Result, WorkedExample, numbers
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers
 from clearhead.nn import AttentionMask, DotScorer, attend, merge_heads, split_heads
 from clearhead.probe import Recorder, listen
 
@@ -32,9 +33,20 @@ class Heads:
     output_TD: Float[Tensor, "T D"]
 
 
-def work() -> WorkedExample:
-    """Runs both versions of the notebook: ten heads, and one."""
-    ten, one = run(n_heads=10), run(n_heads=1, n_runs=2)
+_DRAWN: Table = ((10, _SEED),)
+
+
+def work(*, drawn: Table = _DRAWN) -> WorkedExample:
+    """Runs both versions of the notebook: ten heads, and one.
+
+    Args:
+        drawn: How many heads the first version has, and the seed of its weights.
+
+    Raises:
+        ConfigError: Heads that do not divide the width.
+    """
+    n_heads, seed = (int(one) for one in drawn[0])
+    ten, one = run(n_heads=n_heads, seed=seed), run(n_heads=1, n_runs=2)
     return WorkedExample(
         key="E6",
         title="Ten heads over GloVe vectors, digit for digit",
@@ -45,7 +57,7 @@ def work() -> WorkedExample:
         ),
         results=(
             Result(
-                name=f"ten heads of width {ten.head_width}: “the”, first five outputs",
+                name=f"{_spelt(n_heads)} of width {ten.head_width}: “the”, first five outputs",
                 computed=numbers(ten.output_TD[0, :5]),
                 printed=_PRINTED_TEN,
                 remark=f"A comment in the notebook calls a head 10 wide; 50 over 10 heads are {ten.head_width}.",
@@ -59,21 +71,42 @@ def work() -> WorkedExample:
                 digits=8,
             ),
         ),
-        figures={"heads": _picture(ten, "Ten heads over GloVe vectors"), "one-head": _picture(one, "One head")},
+        figures={
+            "heads": _picture(ten, f"{_spelt(n_heads).capitalize()} over GloVe vectors"),
+            "one-head": _picture(one, "One head"),
+        },
+        inputs=(
+            Input(
+                key="drawn",
+                name="heads and seed",
+                value=drawn,
+                columns=("heads", "seed"),
+                least=1,
+                most=10_000,
+                whole=True,
+            ),
+        ),
     )
 
 
-def run(*, n_heads: int, n_runs: int = 1) -> Heads:
+def _spelt(n_heads: int) -> str:
+    return "ten heads" if n_heads == 10 else "one head" if n_heads == 1 else f"{n_heads} heads"
+
+
+def run(*, n_heads: int, n_runs: int = 1, seed: int = _SEED) -> Heads:
     """Attention over the five words, with weights drawn as the notebook draws them.
 
     Args:
         n_heads: Heads; each draws its own three weights.
         n_runs: How often the cell is run after seeding; the last run counts.
+        seed: Where the random numbers begin.
     """
     words, vectors_TD = _vectors()
     width = vectors_TD.shape[1]
+    if width % n_heads:
+        raise ConfigError("heads that do not divide the width", got=n_heads, expected=f"a divisor of {width}")
     # The notebook's generator; the newer one gives other numbers for the same seed.
-    generator = np.random.RandomState(_SEED)
+    generator = np.random.RandomState(seed)
     drawn = np.empty(0)
     for _ in range(n_runs):
         drawn = np.array([[generator.rand(width, width // n_heads) for _ in "qkv"] for _ in range(n_heads)])

@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from clearhead.figures import heatmap
-from clearhead.lessons.example import Result, Table, WorkedExample, numbers, table
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers, table
 from clearhead.nn import AttentionMask, DotScorer, attend
 from clearhead.probe import Edit, listen
 from clearhead.text.document_vectors import DocumentVectors, one_hot
@@ -23,10 +23,15 @@ _KING, _QUEEN = (0.6, 0.1, 1.0, 0.9), (0.3, 0.2, 0.9, 1.0)
 _APPLE, _FRUITY_APPLE = (0.8, 0.1), (0.9, 0.1)
 
 
-def work() -> WorkedExample:
-    """Puts the notes' patterns into attention and sees what becomes of "bank"."""
+def work(*, money: Table = _FULL_MONEY, river: Table = _FULL_RIVER) -> WorkedExample:
+    """Puts the notes' patterns into attention and sees what becomes of "bank".
+
+    Args:
+        money: Who takes how much of whom in “money bank grows”.
+        river: The same in “river bank flows”.
+    """
     first_money_TV, first_river_TV = _mix(_MONEY, _FIRST_MONEY), _mix(_RIVER, _FIRST_RIVER)
-    money_TV, river_TV = _mix(_MONEY, _FULL_MONEY), _mix(_RIVER, _FULL_RIVER)
+    money_TV, river_TV = _mix(_MONEY, money), _mix(_RIVER, river)
     static = _static(_MONEY)[1], _static(_RIVER)[1]
     king_D, queen_D = torch.tensor(_KING), torch.tensor(_QUEEN)
     places = [" · ".join(dict.fromkeys(pair)) for pair in zip(_MONEY, _RIVER, strict=True)]
@@ -58,13 +63,17 @@ def work() -> WorkedExample:
         ),
         figures={
             "two-banks": heatmap(
-                np.array([_FULL_MONEY, _FULL_RIVER]),
+                np.array([money, river]),
                 rows=places,
                 columns=places,
                 titles=[" ".join(_MONEY), " ".join(_RIVER)],
                 title="The same word, two patterns",
             )
         },
+        inputs=(
+            Input(key="money", name=" ".join(_MONEY), value=money, rows=_MONEY, columns=_MONEY, least=0, most=1),
+            Input(key="river", name=" ".join(_RIVER), value=river, rows=_RIVER, columns=_RIVER, least=0, most=1),
+        ),
     )
 
 

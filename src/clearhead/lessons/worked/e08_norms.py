@@ -3,22 +3,26 @@
 import torch
 from torch import Tensor
 
-from clearhead.lessons.example import Result, WorkedExample, numbers, table
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, numbers, table
 from clearhead.nn import BatchNorm, LayerNorm
 
 __all__ = ["work"]
 
 _FEATURES = ("f1", "f2", "z1", "z2", "z3")
-_SENTENCES = [[2, 3, 7, 5, 4], [1, 1, 2, 3, 4], [5, 4, 1, 2, 3], [6, 1, 7, 5, 6], [7, 1, 3, 3, 4]]
+_SENTENCES: Table = ((2, 3, 7, 5, 4), (1, 1, 2, 3, 4), (5, 4, 1, 2, 3), (6, 1, 7, 5, 6), (7, 1, 3, 3, 4))
 _N_PADDING = 100
 
 # The notes use none; the kernel of batch norm wants one, and this one changes no digit.
 _EPSILON = 1e-15
 
 
-def work() -> WorkedExample:
-    """Normalises the notes' table both ways, with and without padding."""
-    x_BD = torch.tensor(_SENTENCES, dtype=torch.float64)
+def work(*, sentences: Table = _SENTENCES) -> WorkedExample:
+    """Normalises the notes' table both ways, with and without padding.
+
+    Args:
+        sentences: Five features of each of five sentences.
+    """
+    x_BD = torch.tensor(sentences, dtype=torch.float64)
     padded_BD = torch.cat([x_BD, torch.zeros(_N_PADDING, len(_FEATURES), dtype=torch.float64)])
     layer = LayerNorm(width=len(_FEATURES), epsilon=_EPSILON).double()
     batch = BatchNorm(width=len(_FEATURES), epsilon=_EPSILON).double()
@@ -47,6 +51,17 @@ def work() -> WorkedExample:
             ),
             Result(name="largest change by padding, batch norm", computed=_change(by_batch_BD, padded_batch_BD)),
             Result(name="largest change by padding, layer norm", computed=_change(by_layer_BD, padded_layer_BD)),
+        ),
+        inputs=(
+            Input(
+                key="sentences",
+                name="the sentences",
+                value=sentences,
+                rows=names,
+                columns=_FEATURES,
+                least=-1000,
+                most=1000,
+            ),
         ),
     )
 

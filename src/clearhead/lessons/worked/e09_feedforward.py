@@ -3,7 +3,7 @@
 import torch
 
 from clearhead.config import FeedForwardConfig
-from clearhead.lessons.example import Result, WorkedExample, shape
+from clearhead.lessons.example import Input, Result, Table, WorkedExample, shape
 from clearhead.lessons.small_models import filled
 from clearhead.nn import FeedForward
 from clearhead.probe import Recorder, listen
@@ -11,10 +11,18 @@ from clearhead.probe import Recorder, listen
 __all__ = ["work"]
 
 
-def work() -> WorkedExample:
-    """Sends three positions through a network of the original size, then one of them alone."""
-    network = filled(lambda: FeedForward(config=FeedForwardConfig(width=2048), width=512))
-    x_BTD = torch.linspace(-1, 1, 3 * 512).reshape(1, 3, 512)
+_SIZES: Table = ((3, 512, 2048),)
+
+
+def work(*, sizes: Table = _SIZES) -> WorkedExample:
+    """Sends three positions through a network of the original size, then one of them alone.
+
+    Args:
+        sizes: How many words, how wide each is, and how wide it becomes inside.
+    """
+    n_words, width, inner = (int(one) for one in sizes[0])
+    network = filled(lambda: FeedForward(config=FeedForwardConfig(width=inner), width=width))
+    x_BTD = torch.linspace(-1, 1, n_words * width).reshape(1, n_words, width)
     recorder = Recorder("hidden", "output")
     with torch.no_grad(), listen(recorder):
         network(x_BTD)
@@ -24,9 +32,9 @@ def work() -> WorkedExample:
     n_parameters = sum(parameter.numel() for parameter in network.parameters())
     return WorkedExample(
         key="E9",
-        title="The feed-forward network: 512 → 2048 → 512",
+        title=f"The feed-forward network: {width} → {inner} → {width}",
         shows=(
-            "Every position goes through the same two matrices on its own: it is made four times as wide, negative "
+            "Every position goes through the same two matrices on its own: it is made wider, negative "
             "numbers become 0, and it is brought back to its width."
         ),
         results=(
@@ -41,6 +49,17 @@ def work() -> WorkedExample:
                 name="largest change when the second position goes alone",
                 computed=float((alone_BTD - output_BTD[:, 1:2]).abs().max()),
                 remark="No position sees another here; only attention moves anything between them.",
+            ),
+        ),
+        inputs=(
+            Input(
+                key="sizes",
+                name="the sizes",
+                value=sizes,
+                columns=("words", "width", "inside"),
+                least=2,
+                most=4096,
+                whole=True,
             ),
         ),
     )

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor
 
 from clearhead.config import AttentionConfig, PositionKind, preset
-from clearhead.lessons.example import Result, WorkedExample, shape
+from clearhead.errors import ConfigError
+from clearhead.lessons.example import Input, Result, WorkedExample, shape
 from clearhead.lessons.small_models import encoder, encoder_decoder, filled
 from clearhead.nn import Attention, AttentionMask
 from clearhead.probe import Recorder, listen
@@ -26,8 +27,15 @@ _IDIOM = "piece of cake"
 _N_TARGET_WORDS = 10_000
 
 
-def work() -> WorkedExample:
-    """Cuts the sentences into words, turns them round, and builds the output layer."""
+def work(*, pair: tuple[str, ...] = _ORDER[1]) -> WorkedExample:
+    """Cuts the sentences into words, turns them round, and builds the output layer.
+
+    Args:
+        pair: Two sentences of the same words in another order.
+
+    Raises:
+        ConfigError: They share no word.
+    """
     return WorkedExample(
         key="E13",
         title="The sentences of the notes",
@@ -36,20 +44,25 @@ def work() -> WorkedExample:
             "added. The sentences to translate are cut into words as every tokenizer begins, and the output layer "
             "has one number for each target word."
         ),
-        results=(*_orders(), *_translations(), *_output_layer(), _heads(), _quiz()),
+        results=(*_orders(pair), *_translations(), *_output_layer(), _heads(), _quiz()),
+        inputs=(Input(key="pair", name="two sentences of the same words", value=pair),),
     )
 
 
-def _orders() -> tuple[Result, ...]:
+def _orders(pair: tuple[str, ...]) -> tuple[Result, ...]:
     results: list[Result] = []
-    for pair in _ORDER:
-        counts = DocumentVectors(documents=pair, lowercase=True).matrix
-        name = f"difference of the count vectors of “{pair[0]}” and “{pair[1]}”"
+    for each in (_ORDER[0], pair):
+        counts = DocumentVectors(documents=each, lowercase=True).matrix
+        name = f"difference of the count vectors of “{each[0]}” and “{each[1]}”"
         results.append(Result(name=name, computed=float(abs(counts[0] - counts[1]).max()), digits=0))
-    first, second = _ORDER[1]
+    first, second = pair
+    shared = [word for word in split_words(first) if word in split_words(second)]
+    if not shared:
+        raise ConfigError("sentences that share no word", got=f"{first} | {second}", expected="the same words")
+    word = "lion" if "lion" in shared else shared[-1]
     for position, how in ((PositionKind.NONE, "without positions"), (PositionKind.SINUSOIDAL, "with positions")):
-        apart = _apart(first, second, word="lion", position=position)
-        results.append(Result(name=f"difference of “lion” in the two after an encoder block, {how}", computed=apart))
+        apart = _apart(first, second, word=word, position=position)
+        results.append(Result(name=f"difference of “{word}” in the two after an encoder block, {how}", computed=apart))
     return tuple(results)
 
 

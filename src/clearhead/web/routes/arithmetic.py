@@ -80,6 +80,8 @@ def described(node: Node, *, most: int) -> dict[str, Any]:
     data["recomputed"] = node.recomputed
     data["children"] = [{**as_data(child, depth=0), "sign": sign(child)} for child in children[:most]]
     data["rest"] = {"count": len(children[most:]), "sum": sum(child.value for child in children[most:])}
+    data["plus"] = sum(child.value for child in children if child.value > 0)
+    data["minus"] = sum(child.value for child in children if child.value < 0)
     # Products of two are shown as a row: their factors save a click each.
     for child, told in zip(children[:most], data["children"], strict=True):
         if child.operation == "product" and len(child.children) == 2:

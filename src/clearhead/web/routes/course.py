@@ -8,9 +8,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from clearhead.errors import ServerError
-from clearhead.lessons import EXAMPLES
+from clearhead.lessons import EXAMPLES, WorkedExample, reworked
 from clearhead.lessons.course import CHAPTERS, QUESTIONS, Question
-from clearhead.web.asked import AnswerAsked, read
+from clearhead.web.asked import AnswerAsked, ExampleAsked, read
 
 
 def course_routes() -> list[Route]:
@@ -20,6 +20,7 @@ def course_routes() -> list[Route]:
         Route("/course/{key}/answer", _answer, methods=["POST"]),
         Route("/examples", _examples),
         Route("/examples/{key}", _example),
+        Route("/examples/{key}", _example_again, methods=["POST"]),
     ]
 
 
@@ -74,11 +75,19 @@ async def _example(request: Request) -> JSONResponse:
     key = request.path_params["key"]
     if key not in EXAMPLES:
         raise ServerError("no such example", got=key[:20], expected=", ".join(EXAMPLES))
-    return JSONResponse(await run_in_threadpool(_worked, key))
+    return JSONResponse(await run_in_threadpool(lambda: _told(EXAMPLES[key]())))
 
 
-def _worked(key: str) -> dict[str, Any]:
-    example = EXAMPLES[key]()
+async def _example_again(request: Request) -> JSONResponse:
+    """The example with numbers of one's own."""
+    key = request.path_params["key"]
+    if key not in EXAMPLES:
+        raise ServerError("no such example", got=key[:20], expected=", ".join(EXAMPLES))
+    asked = await read(request, ExampleAsked)
+    return JSONResponse(await run_in_threadpool(lambda: _told(reworked(key, asked.given))))
+
+
+def _told(example: WorkedExample) -> dict[str, Any]:
     return {
         "key": example.key,
         "title": example.title,
@@ -96,5 +105,6 @@ def _worked(key: str) -> dict[str, Any]:
             }
             for one in example.results
         ],
+        "inputs": [vars(one) for one in example.inputs],
         "figures": {name: figure.svg for name, figure in example.figures.items()},
     }

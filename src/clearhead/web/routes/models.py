@@ -8,10 +8,11 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from clearhead.axes import legend
-from clearhead.config import Family, StackConfig
+from clearhead.config import Family, RecurrentConfig, StackConfig
 from clearhead.figures import shade
 from clearhead.model import Model
 from clearhead.tasks.language_pairs import languages
+from clearhead.web.students import Student
 
 _SHADES = 64
 EXAMPLES = {
@@ -42,7 +43,8 @@ def model_routes() -> list[Route]:
 
 
 async def _models(request: Request) -> JSONResponse:
-    return JSONResponse({"models": request.app.state.shelf.names})
+    """Those that the server began with, and those that were trained on the page."""
+    return JSONResponse({"models": [*request.app.state.shelf.names, *request.app.state.lab.students]})
 
 
 async def _legend(_: Request) -> JSONResponse:
@@ -50,6 +52,9 @@ async def _legend(_: Request) -> JSONResponse:
 
 
 async def _model(request: Request) -> JSONResponse:
+    student = request.app.state.lab.students.get(request.path_params["name"])
+    if student is not None:
+        return JSONResponse(described_student(student))
     model = await run_in_threadpool(request.app.state.shelf.model, request.path_params["name"])
     return JSONResponse(described(request.path_params["name"], model))
 
@@ -72,6 +77,50 @@ def described(name: str, model: Model) -> dict[str, Any]:
         "parameters": model.network.n_parameters,
         "stacks": {key: _stack(stack) for key, stack in stacks.items()},
         "examples": EXAMPLES[config.family],
+    }
+
+
+def described_student(student: Student) -> dict[str, Any]:
+    """A network that was trained on the page, as the page draws it."""
+    config = student.network.config
+    if isinstance(config, RecurrentConfig):
+        one = _recurrent(config)
+        stacks = {"encoder": one, "decoder": {**one, "vocabulary": config.target_vocab_size or config.vocab_size}}
+    else:
+        assert config.encoder is not None and config.decoder is not None
+        stacks = {"encoder": _stack(config.encoder), "decoder": _stack(config.decoder)}
+    return {
+        "name": student.name,
+        "family": Family.ENCODER_DECODER.value,
+        "layout": "trained here",
+        "verbs": [],
+        "targets": [],
+        "head": "language model",
+        "labels": [],
+        "parameters": student.network.n_parameters,
+        "stacks": stacks,
+        "examples": student.texts,
+        "recurrent": isinstance(config, RecurrentConfig),
+        "trained": True,
+    }
+
+
+def _recurrent(config: RecurrentConfig) -> dict[str, Any]:
+    """Cells in the words of a stack; what they do not have is nothing."""
+    return {
+        "layers": config.n_layers,
+        "width": config.width,
+        "heads": 1,
+        "kvHeads": 1,
+        "headWidth": config.width,
+        "hidden": config.width,
+        "vocabulary": config.vocab_size,
+        "activation": config.cell.value,
+        "gated": False,
+        "norm": "none",
+        "normBefore": False,
+        "finalNorm": False,
+        "position": "none",
     }
 
 

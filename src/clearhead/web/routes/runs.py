@@ -13,9 +13,11 @@ from clearhead.errors import TraceError
 from clearhead.explain import HeadSummary, Run, align, parse_edit, word_similarity
 from clearhead.explain.numbers import softmax
 from clearhead.model import Model
+from clearhead.probe import listen
 from clearhead.trace import Token, Trace
 from clearhead.web.asked import RunAsked, SimilarityAsked, read
 from clearhead.web.shelf import Shelf
+from clearhead.web.students import Student
 
 _CANDIDATES = 12
 _MOST_TOKENS = 600
@@ -48,14 +50,19 @@ def _alike(shelf: Shelf, asked: SimilarityAsked) -> list[tuple[str, float]]:
 
 async def _make(request: Request) -> JSONResponse:
     asked = await read(request, RunAsked)
-    return JSONResponse(await run_in_threadpool(_made, request.app.state.shelf, asked))
+    student = request.app.state.lab.students.get(asked.model)
+    return JSONResponse(await run_in_threadpool(_made, request.app.state.shelf, asked, student))
 
 
-def _made(shelf: Shelf, asked: RunAsked) -> dict[str, Any]:
-    model = shelf.model(asked.model)
+def _made(shelf: Shelf, asked: RunAsked, student: Student | None) -> dict[str, Any]:
     edits = [parse_edit(text) for text in asked.edits]
-    with shelf.busy, model.edit(*edits):
-        run = _recorded(model, asked)
+    if student is not None:
+        with shelf.busy, listen(*edits):
+            run = student.write(asked.text, **asked.decoding.given())
+    else:
+        model = shelf.model(asked.model)
+        with shelf.busy, model.edit(*edits):
+            run = _recorded(model, asked)
     trace = run.trace
     if max(len(trace.source), len(trace.target)) > _MOST_TOKENS:
         raise TraceError("a text that is too long to look into here", got=len(trace.target), expected=_MOST_TOKENS)
@@ -149,11 +156,47 @@ async def _values(request: Request) -> Response:
         if not head.isdigit() or values.ndim != 3 or int(head) >= len(values):
             raise TraceError("a head that is not there", got=head[:20], expected=f"0 to {len(values) - 1}")
         values = values[int(head)]
+    most = request.query_params.get("most")
+    if most is not None:
+        if not most.isdigit() or not 8 <= int(most) <= 512:
+            raise TraceError("a size that cannot be drawn", got=most[:20], expected="8 to 512")
+        values = in_blocks(values, most=int(most), shares=site.endswith(".pattern"))
     if values.size > _MOST_CELLS:
         raise TraceError("more numbers than a page can show", got=values.size, expected=_MOST_CELLS, advice="one head")
     shape = ",".join(str(length) for length in values.shape)
     content = np.ascontiguousarray(values, dtype="<f4").tobytes()
     return Response(content, media_type="application/octet-stream", headers={"X-Shape": shape})
+
+
+def in_blocks(values: np.ndarray, *, most: int, shares: bool) -> np.ndarray:
+    """A table whose rows and columns are blocks of the last two axes' places.
+
+    Shares of a pattern add up along keys and are averaged over queries, so that rows still sum to 1. Of other numbers
+    the one that is farthest from nothing stands for its block. What was never computed counts as nothing.
+
+    Args:
+        values: Any array of at least one axis.
+        most: How many blocks an axis may have.
+        shares: Whether it is a pattern.
+    """
+    for axis in range(max(0, values.ndim - 2), values.ndim):
+        length = values.shape[axis]
+        size = -(-length // most)
+        if size == 1:
+            continue
+        starts = np.arange(0, length, size)
+        known = np.nan_to_num(values)
+        if shares:
+            found = np.add.reduceat(known, starts, axis=axis)
+            counts = np.diff(np.append(starts, length)).reshape(
+                [-1 if one == axis else 1 for one in range(values.ndim)]
+            )
+            values = found if axis == values.ndim - 1 else found / counts
+        else:
+            greatest = np.maximum.reduceat(known, starts, axis=axis)
+            least = np.minimum.reduceat(known, starts, axis=axis)
+            values = np.where(greatest >= -least, greatest, least)
+    return values
 
 
 async def _lens(request: Request) -> JSONResponse:

@@ -20,13 +20,14 @@ def training_routes() -> list[Route]:
 
 async def _begin(request: Request) -> JSONResponse:
     asked = await read(request, TrainAsked)
-    await run_in_threadpool(request.app.state.lab.start, asked.task, asked.pairs)
+    await run_in_threadpool(request.app.state.lab.start, asked.task, asked.pairs, asked.architectures)
     return JSONResponse({"status": "running"})
 
 
 async def _account(request: Request) -> JSONResponse:
-    since = request.query_params.get("since", "0")
-    return JSONResponse(request.app.state.lab.account(int(since) if since.isdigit() and len(since) < 7 else 0))
+    since = request.query_params.get("since", "").split(",")
+    known = [int(one) if one.isdigit() and len(one) < 7 else 0 for one in since[:8]]
+    return JSONResponse(request.app.state.lab.account(known))
 
 
 async def _stop(request: Request) -> JSONResponse:

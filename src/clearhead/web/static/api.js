@@ -34,6 +34,8 @@
  * @property {number} parameters
  * @property {Record<string, Stack>} stacks
  * @property {string[]} examples
+ * @property {boolean} [recurrent]
+ * @property {boolean} [trained] on this page
  */
 /** @typedef {{model: string, text: string, second?: string, to?: string, write?: boolean, decoding?: Record<string, number>, edits?: string[]}} Asked */
 /** @typedef {{data: Float32Array, shape: number[]}} Values */
@@ -71,11 +73,11 @@ const MOST_KEPT = 400;
  * The numbers of a site, or of one head of it.
  * @param {string} run
  * @param {string} site
- * @param {number} [head]
+ * @param {{head?: number, most?: number}} [options] most: at most so many rows and columns, each of a block of cells
  * @returns {Promise<Values>}
  */
-export function values(run, site, head) {
-  const query = `runs/${run}/values?site=${encodeURIComponent(site)}${head === undefined ? "" : `&head=${head}`}`;
+export function values(run, site, { head, most } = {}) {
+  const query = `runs/${run}/values?site=${encodeURIComponent(site)}${head === undefined ? "" : `&head=${head}`}${most === undefined ? "" : `&most=${most}`}`;
   let found = kept.get(query);
   if (!found) {
     found = fetchValues(query);

@@ -56,13 +56,43 @@ function nodes(children) {
     .map((child) => (child instanceof Node ? child : String(child)));
 }
 
+/** What had the keyboard when its place was filled anew. @type {{mark: string, place: number, when: number} | null} */
+let lost = null;
+const LOST_FOR = 2000;
+
 /**
- * Puts new children in the place of the old; what is nothing is left out.
+ * What an element is to those who use the keyboard: the same thing drawn again has the same mark.
+ * @param {Element} element
+ */
+function mark(element) {
+  const said = element.getAttribute("data-key") ?? element.getAttribute("aria-label") ?? element.textContent?.slice(0, 40) ?? "";
+  return `${element.tagName} ${element.id} ${said}`;
+}
+
+/**
+ * Puts new children in the place of the old; what is nothing is left out. The keyboard stays where it was.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
 export function fill(element, ...children) {
+  const active = document.activeElement;
+  if (active && active !== element && element.contains(active)) {
+    const same = [...element.querySelectorAll(active.tagName)].filter((one) => mark(one) === mark(active));
+    lost = { mark: mark(active), place: same.indexOf(active), when: performance.now() };
+  }
   element.replaceChildren(...nodes(children));
+  if (!lost) return;
+  if (performance.now() - lost.when > LOST_FOR || (document.activeElement && document.activeElement !== document.body)) {
+    lost = null;
+    return;
+  }
+  const wanted = lost;
+  const tag = wanted.mark.split(" ")[0];
+  const again = [...element.querySelectorAll(tag)].filter((one) => mark(one) === wanted.mark);
+  const found = /** @type {HTMLElement | undefined} */ (again[Math.min(wanted.place, again.length - 1)]);
+  if (!found) return;
+  lost = null;
+  found.focus({ preventScroll: true });
 }
 
 /**

@@ -1,17 +1,23 @@
 // The page: what is asked for above, the view below, and the address that says both.
 
+import { address, readAddress, writeAddress } from "./address.js";
 import { ask } from "./api.js";
 import { byId, fill, h } from "./dom.js";
+import { download, saveView } from "./export.js";
 import { changed, listen, rerun, state } from "./state.js";
-import { closeWhy, walk } from "./views/why.js";
+import { complain, say } from "./status.js";
 import { attentionView } from "./views/attention.js";
 import { compareView } from "./views/compare.js";
 import { courseView } from "./views/course.js";
 import { flowView } from "./views/flow.js";
 import { trainView } from "./views/train.js";
 import { whatIfView } from "./views/whatif.js";
+import { closeWhy, reopen, walk } from "./views/why.js";
 
-/** @type {Record<string, {title: string, draw: (place: HTMLElement) => void, needsRun: boolean}>} */
+/** @typedef {import("./api.js").Model} Model */
+/** @typedef {import("./api.js").Run} Run */
+
+/** @type {Record<string, {title: string, draw: (place: HTMLElement) => void | Promise<void>, needsRun: boolean}>} */
 const VIEWS = {
   flow: { title: "Flow", draw: flowView, needsRun: true },
   attention: { title: "Attention", draw: attentionView, needsRun: true },
@@ -20,78 +26,45 @@ const VIEWS = {
   train: { title: "Train", draw: trainView, needsRun: false },
   course: { title: "Course", draw: courseView, needsRun: false },
 };
-const TYPING_PAUSE = 120;
-
-/** @param {string} text @param {boolean} [isError] */
-export function say(text, isError = false) {
-  const place = byId("status");
-  place.textContent = text;
-  place.classList.toggle("error", isError);
-}
-
-/** @param {unknown} error */
-export function complain(error) {
-  say(error instanceof Error ? error.message : String(error), true);
-}
+const TYPING_PAUSE = 450;
 
 window.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   complain(event.reason);
 });
 
-function readAddress() {
-  const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
-  const given = new URLSearchParams(query ?? "");
-  if (view && view in VIEWS) state.view = view;
-  if (given.has("text")) state.text = /** @type {string} */ (given.get("text"));
-  if (given.has("to")) state.to = /** @type {string} */ (given.get("to"));
-  if (given.has("step")) state.step = Number(given.get("step")) || 0;
-  return given.get("model");
-}
-
-function writeAddress() {
-  const given = new URLSearchParams();
-  if (state.model) given.set("model", state.model.name);
-  if (state.text) given.set("text", state.text);
-  if (state.to) given.set("to", state.to);
-  if (state.step) given.set("step", String(state.step));
-  history.replaceState(null, "", `#/${state.view}?${given}`);
-}
+let byTab = false;
 
 function drawTabs() {
   const tabs = Object.entries(VIEWS).map(([key, view]) =>
-    h("a", { href: `#/${key}`, "aria-current": key === state.view ? "page" : null, onclick: (/** @type {Event} */ event) => show(event, key) }, view.title),
+    h("a", { href: address(key), "aria-current": key === state.view ? "page" : null, onclick: () => (byTab = true) }, view.title),
   );
   fill(byId("tabs"), ...tabs);
 }
 
-/** @param {Event} event @param {string} view */
-function show(event, view) {
-  event.preventDefault();
-  state.view = view;
-  draw();
-  byId("view").focus();
-}
-
 function draw() {
-  drawTabs();
   writeAddress();
+  drawTabs();
+  document.title = `${VIEWS[state.view].title} · clearhead`;
   const view = VIEWS[state.view];
   const place = byId("view");
+  place.dataset.view = state.view;
   if (view.needsRun && !state.run) {
     fill(place, h("p", {}, "Type a text above, and it runs here."));
     return;
   }
-  view.draw(place);
+  Promise.resolve(view.draw(place)).catch(complain);
 }
 
 /** @param {string} name @param {boolean} [keepText] */
 async function choose(name, keepText = false) {
   say(`loading ${name} …`);
-  const model = /** @type {import("./api.js").Model} */ (await ask(`models/${encodeURIComponent(name)}`));
+  const model = /** @type {Model} */ (await ask(`models/${encodeURIComponent(name)}`));
+  const question = state.question;
   state.model = model;
   state.run = null;
   closeWhy();
+  state.question = question;
   if (!keepText || !state.text) state.text = model.examples[0];
   if (!model.targets.includes(state.to)) state.to = model.targets.includes("fr") ? "fr" : (model.targets[0] ?? "");
   byId("model").value = name;
@@ -102,40 +75,42 @@ async function choose(name, keepText = false) {
   await run();
 }
 
-async function run() {
-  if (!state.model || !state.text) return;
+/** @param {boolean} [draft] */
+async function run(draft = false) {
+  if (!state.model || !state.text.trim()) return;
   const begun = performance.now();
-  if (await rerun()) {
-    const run = /** @type {import("./api.js").Run} */ (state.run);
-    const tokens = run.source.length + run.target.length;
-    say(`${tokens} tokens, ${Object.keys(run.sites).length} sites recorded in ${Math.round(performance.now() - begun)} ms`);
-  }
+  if (!(await rerun({ draft }))) return;
+  const made = /** @type {Run} */ (state.run);
+  const tokens = made.source.length + made.target.length;
+  const took = Math.round(performance.now() - begun);
+  say(draft ? `${tokens} tokens, a draft in ${took} ms` : `${tokens} tokens, ${Object.keys(made.sites).length} sites recorded in ${took} ms`);
+  if (!draft && state.question) await reopen(state.question);
 }
 
 /** The run and all that was asked of it, as one file that opens without this server. */
 async function saveWalk() {
-  const run = state.run;
-  if (!run) return;
-  const response = await fetch(`/api/runs/${run.run}/walk`, { method: "POST", body: JSON.stringify({ questions: walk() }) });
+  const made = state.run;
+  if (!made) return;
+  const response = await fetch(`/api/runs/${made.run}/walk`, { method: "POST", body: JSON.stringify({ questions: walk() }) });
   if (!response.ok) throw new Error("the walk could not be saved");
-  const address = URL.createObjectURL(await response.blob());
-  const link = /** @type {HTMLAnchorElement} */ (h("a", { href: address, download: "walk.html" }));
-  document.body.append(link);
-  link.click();
-  link.remove();
-  URL.revokeObjectURL(address);
+  download(await response.blob(), "walk.html");
 }
 
 function listenToForm() {
   byId("save").addEventListener("click", () => saveWalk().catch(complain));
+  byId("as-svg").addEventListener("click", () => saveView("svg").catch(complain));
+  byId("as-png").addEventListener("click", () => saveView("png").catch(complain));
   let timer = 0;
   byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
+    clearTimeout(timer);
+    state.text = byId("text").value;
     run().catch(complain);
   });
   byId("text").addEventListener("input", () => {
     state.text = byId("text").value;
     clearTimeout(timer);
+    run(true).catch(complain);
     timer = setTimeout(() => run().catch(complain), TYPING_PAUSE);
   });
   byId("model").addEventListener("change", () => choose(byId("model").value).catch(complain));
@@ -149,29 +124,52 @@ function listenToForm() {
     byId("examples").value = "";
     run().catch(complain);
   });
-  window.addEventListener("hashchange", () => {
-    const wanted = readAddress();
-    if (wanted && wanted !== state.model?.name) choose(wanted, true).catch(complain);
-    else draw();
-  });
+  window.addEventListener("hashchange", () => follow().catch(complain));
+}
+
+/** Goes where the address says: another view, another text, another model. */
+async function follow() {
+  const before = { text: state.text, to: state.to };
+  const wanted = readAddress(VIEWS);
+  if (wanted && wanted !== state.model?.name && state.names.includes(wanted)) await choose(wanted, true);
+  else if (state.text !== before.text || state.to !== before.to) {
+    byId("text").value = state.text;
+    byId("to").value = state.to;
+    await run();
+  } else draw();
+  if (!VIEWS[state.view].needsRun) draw();
+  if (byTab) byId("view").focus({ preventScroll: true });
+  byTab = false;
+}
+
+/** Asks which models there are: those that the server began with, and those that were trained here. */
+async function learnNames() {
+  const { models } = await ask("models");
+  state.names = models;
+  fill(byId("model"), ...models.map((/** @type {string} */ name) => h("option", { value: name, selected: name === state.model?.name }, name)));
 }
 
 async function begin() {
-  const wanted = readAddress();
-  const [{ models }, legend] = await Promise.all([ask("models"), ask("legend")]);
-  state.names = models;
+  const wanted = readAddress(VIEWS);
+  const [, legend] = await Promise.all([learnNames(), ask("legend")]);
   state.axes = legend.axes;
   state.ramp = legend.ramp;
-  fill(byId("model"), ...models.map((/** @type {string} */ name) => h("option", { value: name }, name)));
-  listen(draw);
+  listen(() => {
+    if (VIEWS[state.view].needsRun) return draw();
+    writeAddress();
+    drawTabs();
+  });
   listenToForm();
+  document.addEventListener("clearhead-models", () => learnNames().catch(complain));
   drawTabs();
-  if (!models.length) {
+  const names = state.names;
+  if (!names.length) {
     say("there is no model here\ntry: clearhead explain FOLDER", true);
     changed();
     return;
   }
-  const first = models.includes(wanted ?? "") ? /** @type {string} */ (wanted) : models.includes("translator") ? "translator" : models[0];
+  if (!VIEWS[state.view].needsRun) draw();
+  const first = names.includes(wanted ?? "") ? /** @type {string} */ (wanted) : names.includes("translator") ? "translator" : names[0];
   await choose(first, state.text !== "");
 }
 

@@ -15,6 +15,8 @@ import { ask } from "./api.js";
  * @property {string} view
  * @property {number} step
  * @property {Record<string, number>} decoding
+ * @property {Record<string, string>} where in the view, as the address says it
+ * @property {string} question the number that was asked about last, as the address says it
  * @property {{letter: string, name: string, colour: string}[]} axes
  * @property {string[]} ramp
  */
@@ -29,6 +31,8 @@ export const state = {
   view: "flow",
   step: 0,
   decoding: {},
+  where: {},
+  question: "",
   axes: [],
   ramp: [],
 };
@@ -45,43 +49,76 @@ export function changed() {
   for (const listener of listeners) listener();
 }
 
+/** What a draft leaves out, so that it is there while one types. */
+const DRAFT = { max_new_tokens: 6, beams: 1 };
+
+/**
+ * The request that runs a model on a text.
+ * @param {Model} model
+ * @param {string} text
+ * @param {{edits?: string[], draft?: boolean}} [options]
+ * @returns {import("./api.js").Asked}
+ */
+export function request(model, text, options = {}) {
+  /** @type {import("./api.js").Asked} */
+  const wanted = { model: model.name, text, edits: options.edits ?? [] };
+  if (model.targets.length) wanted.to = model.targets.includes(state.to) ? state.to : model.targets[0];
+  if (model.family === "encoder-only") return wanted;
+  wanted.write = true;
+  wanted.decoding = { max_new_tokens: 24, ...(model.family === "decoder-only" ? { temperature: 0 } : {}), ...state.decoding };
+  const drawn = Boolean(wanted.decoding.temperature);
+  if (!drawn) for (const name of ["top_k", "top_p"]) delete wanted.decoding[name];
+  if (model.family === "decoder-only") delete wanted.decoding.beams;
+  else if (drawn) wanted.decoding.beams = 1;
+  else delete wanted.decoding.temperature;
+  if (options.draft) Object.assign(wanted.decoding, model.family === "decoder-only" ? { max_new_tokens: DRAFT.max_new_tokens } : DRAFT);
+  return wanted;
+}
+
 /**
  * The request that the state stands for.
  * @param {string[]} [edits]
- * @returns {import("./api.js").Asked}
  */
 export function asked(edits = []) {
-  const model = /** @type {Model} */ (state.model);
-  const writes = model.family !== "encoder-only";
-  /** @type {import("./api.js").Asked} */
-  const request = { model: model.name, text: state.text, edits };
-  if (model.targets.length) request.to = state.to || model.targets[0];
-  if (writes) {
-    request.write = true;
-    request.decoding = { max_new_tokens: 24, ...(model.family === "decoder-only" ? { temperature: 0 } : {}), ...state.decoding };
-  }
-  return request;
+  return request(/** @type {Model} */ (state.model), state.text, { edits });
 }
 
-/** @type {AbortController | null} */
-let pending = null;
+/** @typedef {{draft: boolean, resolve: (shown: boolean) => void, reject: (error: unknown) => void}} Waiting */
+/** @type {Waiting | null} */
+let waiting = null;
+let busy = false;
 
 /**
- * Runs what the state says, unless something newer is asked for meanwhile.
+ * Runs what the state says. One run at a time; of those that wait, the newest is made.
+ * @param {{draft?: boolean}} [options] a draft is short and without beams
  * @returns {Promise<boolean>} whether it is what is shown now
  */
-export async function rerun() {
-  pending?.abort();
-  const mine = (pending = new AbortController());
-  try {
-    const run = await ask("runs", asked(), mine.signal);
-    if (mine.signal.aborted) return false;
-    state.run = run;
-    state.step = Math.min(state.step, Math.max(0, run.candidates.length - 1));
-    changed();
-    return true;
-  } catch (error) {
-    if (mine.signal.aborted) return false;
-    throw error;
+export function rerun({ draft = false } = {}) {
+  waiting?.resolve(false);
+  return new Promise((resolve, reject) => {
+    waiting = { draft, resolve, reject };
+    if (!busy) work();
+  });
+}
+
+async function work() {
+  busy = true;
+  while (waiting) {
+    const mine = /** @type {Waiting} */ (waiting);
+    waiting = null;
+    const model = /** @type {Model} */ (state.model);
+    try {
+      const run = await ask("runs", request(model, state.text, { draft: mine.draft }));
+      const current = state.model === model;
+      if (current) {
+        state.run = run;
+        state.step = Math.min(state.step, Math.max(0, run.candidates.length - 1));
+        changed();
+      }
+      mine.resolve(current);
+    } catch (error) {
+      mine.reject(error);
+    }
   }
+  busy = false;
 }

@@ -3,8 +3,9 @@
 import { h, s, short } from "../dom.js";
 
 const ROW = 24;
-const GAP = 220;
+const GAP = 200;
 const FAINT = 0.03;
+const WIDEST = 150;
 
 /**
  * @param {Float32Array} data
@@ -13,7 +14,7 @@ const FAINT = 0.03;
  * @returns {HTMLElement}
  */
 export function lines(data, queries, keys) {
-  const longest = (/** @type {string[]} */ words) => Math.min(180, Math.max(...words.map((word) => word.length)) * 9 + 12);
+  const longest = (/** @type {string[]} */ words) => Math.min(WIDEST, Math.max(...words.map((word) => word.length)) * 9 + 12);
   const left = longest(queries);
   const wide = left + GAP + longest(keys);
   const high = Math.max(queries.length, keys.length) * ROW + 10;
@@ -24,12 +25,12 @@ export function lines(data, queries, keys) {
     for (let key = 0; key < keys.length; key++) {
       const share = data[query * keys.length + key];
       if (!(share > FAINT)) continue;
-      const element = s("line", { class: "edge", x1: left, y1: y(query), x2: left + GAP, y2: y(key), "stroke-width": 0.5 + 4 * share, "stroke-opacity": Math.max(0.08, share) });
+      const element = s("path", { class: "edge", d: `M${left},${y(query)} C${left + GAP / 2},${y(query)} ${left + GAP / 2},${y(key)} ${left + GAP},${y(key)}`, "stroke-width": 0.5 + 4 * share, "stroke-opacity": Math.max(0.08, share) });
       edges.push({ query, key, share, element });
       svg.append(element);
     }
   }
-  const said = h("p", { class: "readout", "aria-live": "polite" });
+  const said = h("p", { class: "readout", "aria-live": "polite" }, "Point at a word, or reach it with Tab.");
 
   /** @param {number} row */
   function y(row) {
@@ -44,7 +45,7 @@ export function lines(data, queries, keys) {
     const words = side === "query" ? keys : queries;
     const listed = mine.slice(0, 6).map((edge) => `${words[edge[other]]} ${short(edge.share, 3)}`).join(", ");
     const word = (side === "query" ? queries : keys)[place];
-    said.textContent = side === "query" ? `${word} looks at ${listed || "nothing"}` : `${word} is looked at by ${listed || "nobody"}`;
+    said.textContent = side === "query" ? `${word} looks at ${listed || "nothing much"}` : `${word} is looked at by ${listed || "nobody much"}`;
   }
 
   function rest() {
@@ -53,17 +54,19 @@ export function lines(data, queries, keys) {
 
   /** @param {"query" | "key"} side @param {string} word @param {number} place */
   function label(side, word, place) {
+    const shown = word.length > 15 ? `${word.slice(0, 14)}…` : word;
     const text = s("text", {
       x: side === "query" ? left - 6 : left + GAP + 6,
       y: y(place) + 4,
       "text-anchor": side === "query" ? "end" : "start",
       tabindex: 0,
       role: "button",
+      "aria-label": `${word}, ${side === "query" ? "looks at" : "is looked at"}`,
       onmouseenter: () => focus(side, place),
       onfocus: () => focus(side, place),
       onmouseleave: rest,
       onblur: rest,
-    }, word);
+    }, shown);
     svg.append(text);
   }
 

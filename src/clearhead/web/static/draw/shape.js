@@ -18,3 +18,12 @@ export function shape(axes, sizes) {
   });
   return h("span", { class: "shape" }, ...parts);
 }
+
+/** What the letters mean. */
+export function legend() {
+  return h("dl", { class: "legend" }, ...state.axes.map((axis) => {
+    const letter = h("dt", {}, axis.letter);
+    letter.style.borderColor = axis.colour;
+    return h("div", {}, letter, h("dd", {}, axis.name));
+  }));
+}

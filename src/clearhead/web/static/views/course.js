@@ -1,15 +1,18 @@
 // The course: chapters, the thing itself beside them, worked examples, and questions that the engine answers.
 
+import { keep } from "../address.js";
 import { ask } from "../api.js";
-import { fill, h, short } from "../dom.js";
+import { fill, h } from "../dom.js";
+import { state } from "../state.js";
+import { workedExample } from "./example.js";
+import { liveBox } from "./live.js";
 
-/** @typedef {{name: string, computed: any, printed: any, agrees: boolean | null, remark: string, rows: string[], columns: string[], digits: number}} Result */
-/** @typedef {{key: string, title: string, shows: string, results: Result[], figures: Record<string, string>}} Example */
 /** @typedef {{key: string, text: string, several: boolean, choices: string[]}} Question */
-/** @typedef {{key: string, title: string, text: string[], examples: string[], live: {view: string, says: string, settings: Record<string, string>}[], questions: Question[]}} Chapter */
+/** @typedef {{key: string, title: string, text: string[], examples: string[], live: import("./live.js").Live[], questions: Question[]}} Chapter */
 
 const KEPT = "clearhead-course";
-let open = "";
+/** @type {Chapter[]} */
+let chapters = [];
 
 /** @returns {Record<string, boolean>} */
 function progress() {
@@ -31,50 +34,50 @@ function remember(key, right) {
 
 /** @param {HTMLElement} place */
 export async function courseView(place) {
-  const { chapters } = /** @type {{chapters: Chapter[]}} */ (await ask("course"));
-  const chapter = chapters.find((one) => one.key === open) ?? chapters[0];
-  open = chapter.key;
-  const done = progress();
-  const all = chapters.flatMap((one) => one.questions);
-  const solved = all.filter((one) => done[one.key]).length;
+  if (!chapters.length) chapters = (await ask("course")).chapters;
+  if (state.view !== "course") return;
+  const chapter = chapters.find((one) => one.key === state.where.chapter) ?? chapters[0];
   const choose = (/** @type {string} */ key) => {
-    open = key;
-    courseView(place);
+    keep({ chapter: key });
+    courseView(place).then(() => scrollTo(0, 0));
   };
   const next = chapters[chapters.indexOf(chapter) + 1];
+  const beside = chapter.live.map(liveBox);
   fill(
     place,
-    h("h2", {}, "The course"),
-    h("p", { class: "quiet", id: "progress" }, `${solved} of ${all.length} questions answered rightly`),
-    h("div", { class: "columns" },
-      h("nav", { class: "chapters", "aria-label": "Chapters" }, ...chapters.map((one) => h("button", { type: "button", "aria-pressed": String(one === chapter), onclick: () => choose(one.key) }, `${one.key} ${one.title}${one.questions.length && one.questions.every((each) => done[each.key]) ? " ✓" : ""}`))),
-      h("article", { class: "zoom" },
-        h("h2", {}, `${chapter.key}. ${chapter.title}`),
-        ...chapter.text.map((paragraph) => h("p", {}, paragraph)),
-        ...chapter.live.map((live) => h("p", { class: "panel" }, h("a", { href: `#/${live.view}?${new URLSearchParams(live.settings)}` }, "See it live: "), live.says)),
+    h("div", { class: "title" }, h("h2", {}, "The course"), h("span", { id: "progress", class: "line quiet" }, ...standing())),
+    h("div", { class: "course" },
+      h("nav", { class: "chapters", "aria-label": "Chapters" }, ...chapters.map((one) => h("button", { type: "button", "data-key": one.key, "data-chapter": one.key, "aria-pressed": String(one === chapter), onclick: () => choose(one.key) }, title(one)))),
+      h("article", { class: "chapter" },
+        h("div", { class: beside.length ? "chapter-text" : "chapter-text full" }, h("h2", {}, `${chapter.key}. ${chapter.title}`), ...chapter.text.map((paragraph) => h("p", {}, paragraph))),
+        beside.length ? h("div", {}, ...beside) : null,
         ...chapter.examples.map((key) => workedExample(key)),
-        ...chapter.questions.map((one) => question(one, place)),
-        next ? h("button", { type: "button", class: "main", onclick: () => choose(next.key) }, `Next: ${next.title}`) : h("p", {}, "That was all. Now open a model and ask it why."),
+        h("div", { class: "full" }, ...chapter.questions.map((one) => question(one))),
+        h("p", { class: "full" }, next ? h("button", { type: "button", class: "main", onclick: () => choose(next.key) }, `Next: ${next.title}`) : "That was all. Now open a model and ask it why."),
       ),
     ),
   );
 }
 
-/** @param {string} key */
-function workedExample(key) {
-  const details = /** @type {HTMLDetailsElement} */ (h("details", { class: "panel" }, h("summary", {}, `Worked example ${key}`)));
-  details.addEventListener("toggle", async () => {
-    if (!details.open || details.childElementCount > 1) return;
-    const example = /** @type {Example} */ (await ask(`examples/${key}`));
-    details.append(h("p", {}, `${example.title}. ${example.shows}`), ...example.results.map(result), ...Object.entries(example.figures).map(([name, svg]) => h("figure", { class: "scroll" }, h("img", { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`, alt: name }))));
-  });
-  return details;
+/** How much was answered, in words and as a bar. */
+function standing() {
+  const done = progress();
+  const all = chapters.flatMap((one) => one.questions);
+  const solved = all.filter((one) => done[one.key]).length;
+  return [h("progress", { value: solved, max: all.length, "aria-label": "Questions answered rightly" }), `${solved} of ${all.length} questions answered rightly`];
 }
 
-/** @param {Question} one @param {HTMLElement} place */
-function question(one, place) {
+/** @param {Chapter} chapter */
+function title(chapter) {
+  const done = progress();
+  const whole = chapter.questions.length && chapter.questions.every((each) => done[each.key]);
+  return `${chapter.key} ${chapter.title}${whole ? " ✓" : ""}`;
+}
+
+/** @param {Question} one */
+function question(one) {
   const feedback = h("div", { "aria-live": "polite" });
-  const inputs = one.choices.map((choice, index) => /** @type {HTMLInputElement} */ (h("input", { type: one.several ? "checkbox" : "radio", name: one.key, value: index })));
+  const inputs = one.choices.map((_, index) => /** @type {HTMLInputElement} */ (h("input", { type: one.several ? "checkbox" : "radio", name: one.key, value: index })));
   const check = async () => {
     const chosen = inputs.flatMap((input, index) => (input.checked ? [index] : []));
     if (!chosen.length) {
@@ -89,10 +92,14 @@ function question(one, place) {
       feedback,
       h("p", { class: judged.right ? "good" : "bad" }, judged.right ? "Right." : `Not quite.${missed.length ? ` Right is: ${missed.join("; ")}.` : ""}`),
       ...said.map((text) => h("p", {}, text)),
-      h("p", { class: "panel" }, "The engine says: ", judged.shown),
+      h("p", { class: "quiet" }, h("strong", {}, "The engine says: "), judged.shown),
     );
-    const all = document.getElementById("progress");
-    if (all) all.textContent = `${Object.values(progress()).filter(Boolean).length} answered rightly so far`;
+    const told = document.getElementById("progress");
+    if (told) fill(told, ...standing());
+    for (const button of document.querySelectorAll("[data-chapter]")) {
+      const mine = chapters.find((each) => each.key === button.getAttribute("data-chapter"));
+      if (mine) button.textContent = title(mine);
+    }
   };
   return h(
     "fieldset",
@@ -103,24 +110,4 @@ function question(one, place) {
     h("button", { type: "button", onclick: check }, "Check"),
     feedback,
   );
-}
-
-/** @param {Result} one */
-function result(one) {
-  return h(
-    "section",
-    {},
-    h("h3", {}, one.name),
-    value(one.computed, one),
-    one.printed === null ? null : h("div", {}, h("p", { class: one.agrees ? "good" : "bad" }, one.agrees ? "the notes print the same" : "the notes print another number:"), one.agrees ? null : value(one.printed, one)),
-    one.remark ? h("p", { class: "quiet" }, one.remark) : null,
-  );
-}
-
-/** @param {any} found @param {Result} one */
-function value(found, one) {
-  if (!Array.isArray(found)) return h("p", { class: "number" }, typeof found === "number" ? short(found, 7) : String(found));
-  const rows = Array.isArray(found[0]) ? found : [found];
-  const head = one.columns.length ? h("tr", {}, one.rows.length ? h("td", {}) : null, ...one.columns.map((name) => h("th", { scope: "col" }, name))) : null;
-  return h("div", { class: "scroll", tabindex: 0 }, h("table", {}, head, ...rows.map((row, place) => h("tr", {}, one.rows.length ? h("th", { scope: "row" }, one.rows[place] ?? "") : null, ...row.map((/** @type {number} */ cell) => h("td", {}, typeof cell === "number" ? cell.toFixed(Math.min(one.digits, 6)) : String(cell)))))));
 }

@@ -1,102 +1,134 @@
-// Train: a tiny translator learns before your eyes: loss, attention, what it predicts and what it writes by itself.
+// Train: tiny networks learn before your eyes: loss, attention, what they predict and what they write by themselves.
 
+import { keep } from "../address.js";
 import { ask } from "../api.js";
-import { fill, h, s, short } from "../dom.js";
+import { fill, h, short } from "../dom.js";
+import { curve } from "../draw/curve.js";
 import { matrix } from "../draw/matrix.js";
 import { state } from "../state.js";
+import { complain } from "../status.js";
 
-/** @typedef {{step: number, pattern: number[][], rows: string[], columns: string[], forced: string[], free: string[]}} Glimpse */
-/** @typedef {{status: string, task?: string, example?: [string, string], losses?: [number, number][], glimpses?: Glimpse[], total?: number}} Account */
+/** @typedef {{step: number, pattern: number[][] | null, rows: string[], columns: string[], forced: string[], free: string[]}} Glimpse */
+/** @typedef {{architecture: string, name: string, status: string, losses: [number, number][], glimpses: Glimpse[], total: number}} Lesson */
+/** @typedef {{status: string, task?: string, example?: [string, string], lessons: Lesson[]}} Account */
 
-/** @type {Glimpse[]} */
-let glimpses = [];
+const TASKS = /** @type {Record<string, string>} */ ({ reverse: "write letters in reverse", copy: "copy letters", pairs: "my own pairs" });
+const WHICH = /** @type {Record<string, {says: string, list: string[]}>} */ ({
+  transformer: { says: "a Transformer", list: ["transformer"] },
+  both: { says: "a Transformer, then an RNN with Bahdanau attention", list: ["transformer", "recurrent-attention"] },
+  all: { says: "these two, and an RNN without attention", list: ["transformer", "recurrent-attention", "recurrent"] },
+});
+/** What was seen of each lesson. @type {Glimpse[][]} */
+let seen = [];
 let chosen = -1;
-let task = "reverse";
+let which = "transformer";
 let pasted = "one cat\tun chat\ntwo cats\tdeux chats\none dog\tun chien\ntwo dogs\tdeux chiens";
 let timer = 0;
+let was = "";
 
 /** @param {HTMLElement} place */
 export function trainView(place) {
-  const board = h("section", { "aria-live": "off" });
+  const task = state.where.task ?? "reverse";
+  const board = h("section", { "aria-label": "How it goes" });
   const box = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 5, cols: 50, "aria-label": "Pairs: source, a tab, target", hidden: task !== "pairs", oninput: () => (pasted = box.value) }, pasted));
   const pick = /** @type {HTMLSelectElement} */ (
-    h("select", { onchange: () => { task = pick.value; box.hidden = task !== "pairs"; } }, ...[["reverse", "write letters in reverse"], ["copy", "copy letters"], ["pairs", "my own pairs"]].map(([key, name]) => h("option", { value: key, selected: key === task }, name)))
+    h("select", { onchange: () => { keep({ task: pick.value }); box.hidden = pick.value !== "pairs"; } }, ...Object.entries(TASKS).map(([key, name]) => h("option", { value: key, selected: key === task }, name)))
   );
+  const nets = /** @type {HTMLSelectElement} */ (h("select", { onchange: () => (which = nets.value) }, ...Object.entries(WHICH).map(([key, { says }]) => h("option", { value: key, selected: key === which }, says))));
+  const begin = async () => {
+    seen = [];
+    chosen = -1;
+    await ask("training", { task: pick.value, pairs: pick.value === "pairs" ? pasted : "", architectures: WHICH[nets.value].list });
+    await follow(board);
+  };
   fill(
     place,
     h("h2", {}, "Train one yourself"),
-    h("p", {}, "Two layers each, width 64, random weights. It is the same training that `clearhead train` does, with less of everything."),
-    h("div", { class: "controls" }, h("label", {}, "task ", pick), h("button", { type: "button", class: "main", onclick: () => begin(board) }, "Train"), h("button", { type: "button", onclick: () => ask("training/stop", {}) }, "Stop")),
+    h("p", {}, "Width 64, random weights at first. It is the same training that ", h("code", {}, "clearhead train"), " does, with less of everything."),
+    h("div", { class: "controls" }, h("label", {}, "task ", pick), h("label", {}, "network ", nets), h("button", { type: "button", class: "main", onclick: () => begin().catch(complain) }, "Train"), h("button", { type: "button", onclick: () => ask("training/stop", {}).catch(complain) }, "Stop")),
     box,
     board,
   );
-  follow(board);
-}
-
-/** @param {HTMLElement} board */
-async function begin(board) {
-  glimpses = [];
-  chosen = -1;
-  await ask("training", { task, pairs: task === "pairs" ? pasted : "" });
-  follow(board);
+  follow(board).catch(complain);
 }
 
 /** @param {HTMLElement} board */
 async function follow(board) {
   clearTimeout(timer);
-  const account = /** @type {Account} */ (await ask(`training?since=${glimpses.length}`));
-  if (account.total !== undefined && account.total < glimpses.length) glimpses = [];
-  glimpses.push(...(account.glimpses ?? []));
+  const account = /** @type {Account} */ (await ask(`training?since=${seen.map((one) => one.length).join(",")}`));
+  if (account.lessons.some((lesson, place) => lesson.total < (seen[place]?.length ?? 0))) {
+    seen = [];
+    return follow(board);
+  }
+  account.lessons.forEach((lesson, place) => (seen[place] ??= []).push(...lesson.glimpses));
+  if (was === "running" && account.status !== "running") document.dispatchEvent(new Event("clearhead-models"));
+  was = account.status;
   if (state.view !== "train" || !board.isConnected) return;
   draw(board, account);
-  if (account.status === "running") timer = setTimeout(() => follow(board), 600);
+  if (account.status === "running") timer = setTimeout(() => follow(board).catch(complain), 600);
 }
 
 /** @param {HTMLElement} board @param {Account} account */
 function draw(board, account) {
-  if (account.status === "none") {
+  if (!account.lessons.length) {
     fill(board, h("p", { class: "quiet" }, "Nothing was trained yet."));
     return;
   }
-  const place = chosen < 0 ? glimpses.length - 1 : Math.min(chosen, glimpses.length - 1);
-  const glimpse = glimpses[place];
+  const most = Math.max(...seen.map((one) => one.length));
+  const place = chosen < 0 ? most - 1 : Math.min(chosen, most - 1);
+  const slide = (/** @type {Event} */ event) => {
+    chosen = Number(/** @type {HTMLInputElement} */ (event.target).value);
+    draw(board, account);
+  };
+  const losses = account.lessons.filter((lesson) => lesson.losses.length > 1).map((lesson) => ({ name: `${plain(lesson)}: ${short(lesson.losses[lesson.losses.length - 1][1], 3)}`, points: lesson.losses }));
+  const ended = account.status !== "running";
+  const trained = account.lessons.filter((lesson) => lesson.status === "done" || lesson.status === "stopped");
   fill(
     board,
-    h("p", { id: "training-status" }, `${account.task}: ${account.status}`),
-    curve(account.losses ?? []),
-    glimpse ? watched(glimpse, account, board) : h("p", { class: "quiet" }, "waiting for the first look …"),
-    account.status === "done" || account.status === "stopped" ? gradient() : null,
+    h("p", { id: "training-status", role: "status" }, account.lessons.map((lesson) => `${plain(lesson)}: ${lesson.status}`).join(" · "), ended ? " · all ended" : ""),
+    h("section", { class: "panel" }, h("h3", {}, "Loss, step by step"), losses.length ? curve(losses, { name: "loss by step", low: 0 }) : h("p", { class: "quiet" }, "no loss yet")),
+    most ? h("div", { class: "controls" }, h("label", {}, "look ", h("input", { type: "range", min: 0, max: most - 1, value: place, "aria-label": "Which look", oninput: slide })), h("span", { class: "quiet" }, `${account.example?.[0]} → ${account.example?.[1]}`)) : h("p", { class: "quiet" }, "waiting for the first look …"),
+    h("div", { class: account.lessons.length > 1 ? "before-after" : "" }, ...account.lessons.map((lesson, index) => watched(lesson, seen[index]?.[Math.min(place, (seen[index]?.length ?? 0) - 1)]))),
+    ended && trained.length ? h("p", { class: "panel" }, "Now they are models like any other: ", ...trained.flatMap((lesson) => [h("a", { href: opened(lesson, account) }, `open ${lesson.name}`), " · "]), trained.length > 1 ? h("a", { href: compared(trained, account) }, "compare them") : "") : null,
+    ended && trained.some((lesson) => lesson.architecture === "transformer") ? gradient() : null,
   );
 }
 
-/** @param {[number, number][]} losses */
-function curve(losses) {
-  if (losses.length < 2) return h("p", { class: "quiet" }, "no loss yet");
-  const wide = 520;
-  const high = 150;
-  const last = losses[losses.length - 1][0];
-  const top = Math.max(...losses.map(([, loss]) => loss));
-  const points = losses.map(([step, loss]) => `${40 + ((wide - 50) * step) / last},${high - 20 - ((high - 30) * loss) / top}`).join(" ");
-  const svg = s("svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `loss from ${short(losses[0][1], 3)} to ${short(losses[losses.length - 1][1], 3)}` }, s("polyline", { points, fill: "none", stroke: "#2d7dd2", "stroke-width": 2 }), s("text", { x: 0, y: 14, fill: "currentColor", "font-size": 12 }, short(top, 3)), s("text", { x: 0, y: high - 18, fill: "currentColor", "font-size": 12 }, "0"), s("text", { x: wide - 60, y: high - 4, fill: "currentColor", "font-size": 12 }, `step ${last}`));
-  return h("div", { class: "scroll" }, h("h3", {}, `loss ${short(losses[losses.length - 1][1], 4)}`), svg);
+/** @param {Lesson} lesson */
+function plain(lesson) {
+  return lesson.name.replace("trained: ", "");
 }
 
-/** @param {Glimpse} glimpse @param {Account} account @param {HTMLElement} board */
-function watched(glimpse, account, board) {
-  const flat = new Float32Array(glimpse.pattern.flat());
-  const slide = h("input", { type: "range", min: 0, max: glimpses.length - 1, value: glimpses.indexOf(glimpse), "aria-label": "Which look", oninput: (/** @type {Event} */ event) => { chosen = Number(/** @type {HTMLInputElement} */ (event.target).value); draw(board, account); } });
-  const words = (/** @type {string[]} */ tokens) => tokens.map((token, index) => h("li", { class: `token${token === glimpse.rows[index] ? "" : " here"}` }, token.replace("▁", "")));
+/** @param {Lesson} lesson @param {Account} account */
+function opened(lesson, account) {
+  return `#/flow?${new URLSearchParams({ model: lesson.name, text: account.example?.[0] ?? "" })}`;
+}
+
+/** @param {Lesson[]} trained @param {Account} account */
+function compared(trained, account) {
+  const text = account.example?.[0] ?? "";
+  return `#/compare?${new URLSearchParams({ model: trained[0].name, text, with: trained[1].name, second: text })}`;
+}
+
+/** @param {Lesson} lesson @param {Glimpse | undefined} glimpse */
+function watched(lesson, glimpse) {
+  if (!glimpse) return h("section", { class: "panel" }, h("h3", {}, plain(lesson)), h("p", { class: "quiet" }, lesson.status));
+  const words = (/** @type {string[]} */ tokens) => h("ol", { class: "tokens" }, ...tokens.map((token, index) => {
+    const right = token === glimpse.rows[index];
+    return h("li", { class: `token${right ? "" : " miss"}`, "aria-label": right ? null : `${token}, wrong` }, token.replace("▁", ""));
+  }));
   return h(
-    "div",
+    "section",
     { class: "panel" },
-    h("div", { class: "stepper" }, `after step ${glimpse.step}`, slide),
-    h("p", {}, `${account.example?.[0]} → ${account.example?.[1]}`),
-    h("h3", {}, "teacher forcing: each position predicts the next token from the true ones before it"),
-    h("ol", { class: "tokens" }, ...words(glimpse.forced)),
-    h("h3", {}, "running free: each position reads what was written before it"),
-    h("ol", { class: "tokens" }, ...words(glimpse.free)),
-    h("h3", {}, "what each target token looked at in the source, last layer, mean of heads"),
-    matrix({ data: flat, shape: [glimpse.rows.length, glimpse.columns.length] }, { rows: glimpse.rows, columns: glimpse.columns, name: "cross-attention of the watched pair" }),
+    h("h3", {}, `${plain(lesson)} after step ${glimpse.step}`),
+    h("p", { class: "quiet" }, "teacher forcing: each position predicts the next token from the true ones before it"),
+    words(glimpse.forced),
+    h("p", { class: "quiet" }, "running free: each position reads what was written before it"),
+    words(glimpse.free),
+    h("h3", {}, "what each target token looked at in the source"),
+    glimpse.pattern
+      ? matrix({ data: new Float32Array(glimpse.pattern.flat()), shape: [glimpse.rows.length, glimpse.columns.length] }, { rows: glimpse.rows, columns: glimpse.columns, axes: "TS", name: "cross-attention of the watched pair, last layer, mean of heads", room: 420 })
+      : h("p", { class: "quiet" }, "nothing: it has no attention, and must carry the source in one state"),
   );
 }
 
@@ -105,14 +137,15 @@ function gradient() {
   details.addEventListener("toggle", async () => {
     if (!details.open || details.childElementCount > 1) return;
     const found = await ask("training/gradient");
-    details.append(h("p", {}, `loss of the watched pair: ${short(found.loss, 5)}`), branch(found.gradient), branch(found.update));
+    details.append(h("p", {}, `Loss of the watched pair: ${short(found.loss, 5)}. The weight whose gradient is greatest:`), branch(found.gradient, true), branch(found.update, true));
   });
   return details;
 }
 
-/** @param {any} node @returns {HTMLElement} */
-function branch(node) {
+/** @param {any} node @param {boolean} [open] @returns {HTMLElement} */
+function branch(node, open = false) {
   const head = [h("strong", { class: "number" }, short(node.value, 5)), ` ${node.name}${node.formula ? `: ${node.formula}` : ""}`];
-  if (!node.children) return h("p", {}, ...head);
-  return h("details", { open: true }, h("summary", {}, ...head), ...node.children.map(branch));
+  if (!node.children) return h("p", { class: "leaf" }, ...head);
+  const rest = node.rest?.count ? h("p", { class: "quiet" }, `${node.rest.count} smaller terms together: ${short(node.rest.sum, 4)}`) : null;
+  return h("details", { class: "branch", open }, h("summary", {}, ...head), ...node.children.map((/** @type {any} */ child) => branch(child)), rest);
 }

@@ -1,136 +1,144 @@
 // What if? Change something inside, and see the text, the probabilities and the patterns before and after.
 
+import { keep } from "../address.js";
 import { ask, values } from "../api.js";
 import { fill, h, short } from "../dom.js";
 import { bars } from "../draw/bars.js";
-import { matrix } from "../draw/matrix.js";
+import { explore } from "../draw/explore.js";
+import { labels } from "../draw/labels.js";
 import { asked, state } from "../state.js";
 import { headGrid } from "./attention.js";
-import { labels } from "../draw/labels.js";
+import { changes, listed, lookBy, lookOnly, toggled } from "./changes.js";
 
 /** @typedef {import("../api.js").Run} Run */
 /** @typedef {import("../api.js").Model} Model */
 
-/** What is changed; it stays while the text changes. */
-const change = {
-  /** @type {Set<string>} */ off: new Set(),
-  /** @type {Set<string>} */ skipped: new Set(),
-  open: false,
-  factor: 1,
-  /** @type {[string, number, number] | null} */ swap: null,
-  /** @type {{site: string, head: number, query: number, key: number} | null} */ look: null,
-  /** @type {number | null} */ drop: null,
-};
-const shown = { site: "", head: 0, part: "" };
-
-/** The edits by name, as the server reads them. */
-function edits() {
-  const model = /** @type {Model} */ (state.model);
-  const stacks = Object.keys(model.stacks);
-  /** @type {Map<string, number[]>} */
-  const heads = new Map();
-  for (const one of change.off) {
-    const [site, head] = one.split(" ");
-    const part = site.replace(".pattern", "");
-    heads.set(part, [...(heads.get(part) ?? []), Number(head)]);
-  }
-  const found = [...heads].map(([part, list]) => `ablate:${part}:head=${list.join("+")}`);
-  for (const block of change.skipped) found.push(`skip:${block}`);
-  if (change.open) found.push("open-mask:decoder");
-  if (change.factor !== 1) found.push(...stacks.map((stack) => `scale:${stack}.*.self:factor=${change.factor}`));
-  if (change.swap) found.push(`swap:${change.swap[0]}:first=${change.swap[1]},second=${change.swap[2]}`);
-  if (change.drop !== null) found.push(`drop:${"encoder" in model.stacks ? (model.stacks.decoder ? "cross" : "encoder") : "decoder"}:position=${change.drop}`);
-  if (change.look) found.push(`look:${change.look.site.replace(".pattern", "")}:head=${change.look.head},query=${change.look.query},key=${change.look.key}`);
-  return found;
-}
-
-function forget() {
-  change.off.clear();
-  change.skipped.clear();
-  Object.assign(change, { open: false, factor: 1, swap: null, look: null, drop: null });
-}
-
-/** @type {string} */
+const KEYS = ["off", "skip", "open", "factor", "swap", "look", "drop"];
 let of = "";
+let drawing = 0;
 
 /** @param {HTMLElement} place */
 export async function whatIfView(place) {
+  const mine = ++drawing;
   const run = /** @type {Run} */ (state.run);
   const model = /** @type {Model} */ (state.model);
-  if (of !== model.name) forget();
+  const nothing = Object.fromEntries(KEYS.map((key) => [key, ""]));
+  if (of && of !== model.name) keep(nothing);
   of = model.name;
-  const names = edits();
-  const result = h("section", { class: "panel", "aria-live": "polite", "aria-label": "Before and after" }, h("p", { class: "quiet" }, names.length ? "running …" : "Nothing is changed yet: switch a head off, or move something below."));
-  const again = () => whatIfView(place);
-  const patterns = Object.keys(run.sites).filter((site) => site.endsWith(".pattern"));
-  const grid = await headGrid(run, patterns.filter((site) => site.split(".").length > 3), [], (site, head) => {
-    const key = `${site} ${head}`;
-    if (!change.off.delete(key)) change.off.add(key);
-    again();
-  }, change.off);
+  const set = (/** @type {Record<string, string | number>} */ given) => {
+    keep(given);
+    whatIfView(place);
+  };
+  const made = changes(model);
+  const names = made.flatMap((one) => one.edits);
+  const sites = Object.keys(run.sites).filter((site) => site.endsWith(".pattern"));
+  const off = new Set(listed("off").map((one) => one.replace(":", ".pattern ")));
+  const grid = sites.length ? await headGrid(run, sites, [], { off, onpick: (site, head) => set({ off: toggled("off", `${site.replace(".pattern", "")}:${head}`) }) }) : null;
+  if (mine !== drawing || state.view !== "whatif") return;
+  const result = h("section", { class: "panel wide", "aria-live": "polite", "aria-label": "Before and after" }, h("p", { class: "quiet" }, "running …"));
+  const chips = made.map((one) => h("button", { type: "button", class: "small", title: "undo this", onclick: () => set({ [one.key]: one.value }) }, `${one.says} ✕`));
   fill(
     place,
     h("h2", {}, "What if?"),
-    h("div", { class: "controls" }, h("button", { type: "button", onclick: () => { forget(); again(); }, disabled: !names.length }, "undo everything"), h("code", {}, names.map((name) => `--edit ${name}`).join("  "))),
-    result,
-    h("div", { class: "columns" }, h("section", { "aria-label": "Heads" }, h("h3", {}, "Heads: click to switch off"), grid), h("section", { class: "zoom" }, ...controls(model, run, again))),
+    h("div", { class: "controls" }, h("button", { type: "button", onclick: () => set(nothing), disabled: !made.length }, "undo everything"), ...chips, made.length ? null : h("span", { class: "quiet" }, "Nothing is changed yet: switch a head off, drag a cell of a pattern, or move something below.")),
+    h("div", { class: "columns" }, h("section", { class: "panel overview-grid", "aria-label": "What to change" }, grid ? h("h3", {}, "Heads: click to switch off") : null, grid, ...controls(model, run, set)), result),
+    names.length ? h("p", { class: "quiet" }, "The same on the command line: ", h("code", {}, names.map((name) => `--edit ${name}`).join(" "))) : null,
   );
-  if (names.length) {
-    const after = /** @type {Run} */ (await ask("runs", asked(names)));
-    if (state.run === run && state.view === "whatif") fill(result, ...(await compared(run, after, model, again)));
-  }
+  const after = names.length ? /** @type {Run} */ (await ask("runs", asked(names))) : run;
+  const shown = await compared(run, after, model, set);
+  if (mine === drawing && state.run === run && state.view === "whatif") fill(result, ...shown);
 }
 
-/** @param {Model} model @param {Run} run @param {() => void} again */
-function controls(model, run, again) {
-  const blocks = Object.entries(model.stacks).flatMap(([stack, config]) => Array.from({ length: config.layers }, (_, layer) => `${stack}.${layer}`));
+/** @param {Model} model @param {Run} run @param {(given: Record<string, string | number>) => void} set */
+function controls(model, run, set) {
+  const blocks = model.recurrent ? [] : Object.entries(model.stacks).flatMap(([stack, config]) => Array.from({ length: config.layers }, (_, layer) => `${stack}.${layer}`));
   const read = model.stacks.encoder ? run.source : run.target;
   const stack = model.stacks.encoder ? "encoder" : "decoder";
-  const places = (/** @type {number | null} */ now) => [h("option", { value: "" }, "–"), ...read.map((token, index) => h("option", { value: index, selected: index === now }, `${index}: ${token.shown}`))];
-  const first = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "first position" }, ...places(change.swap?.[1] ?? null)));
-  const second = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "second position" }, ...places(change.swap?.[2] ?? null)));
-  const swapped = () => {
-    change.swap = first.value !== "" && second.value !== "" && first.value !== second.value ? [stack, Number(first.value), Number(second.value)] : null;
-    again();
-  };
-  first.addEventListener("change", swapped);
+  const now = (state.where.swap ?? "").split(":");
+  const places = (/** @type {string} */ chosen) => [h("option", { value: "" }, "–"), ...read.map((token, index) => h("option", { value: index, selected: String(index) === chosen }, `${index}: ${token.shown}`))];
+  const first = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "first position" }, ...places(now[1] ?? "")));
+  const second = /** @type {HTMLSelectElement} */ (h("select", { "aria-label": "second position" }, ...places(now[2] ?? "")));
+  const swapped = () => set({ swap: first.value !== "" && second.value !== "" && first.value !== second.value ? `${stack}:${first.value}:${second.value}` : "" });
+  first.addEventListener("change", () => second.value !== "" && swapped());
   second.addEventListener("change", swapped);
-  const told = h("output", {}, `× ${short(change.factor, 3)}`);
+  const factor = Number(state.where.factor ?? 1);
+  const scaled = (/** @type {Event} */ event) => {
+    const value = 2 ** Number(/** @type {HTMLInputElement} */ (event.target).value);
+    set({ factor: value === 1 ? "" : value });
+  };
+  const width = Object.values(model.stacks)[0].headWidth;
+  const hide = (/** @type {Event} */ event) => set({ drop: /** @type {HTMLSelectElement} */ (event.target).value });
+  if (model.recurrent) return [h("p", { class: "quiet" }, "A recurrent network has no blocks and no positions to change; its attention can be switched off and dragged.")];
   return [
     h("h3", {}, "Blocks: leave one out"),
-    h("div", { class: "controls" }, ...blocks.map((block) => h("label", {}, h("input", { type: "checkbox", checked: change.skipped.has(block), onchange: () => { if (!change.skipped.delete(block)) change.skipped.add(block); again(); } }), block))),
-    model.stacks.decoder ? h("div", { class: "controls" }, h("label", {}, h("input", { type: "checkbox", checked: change.open, onchange: () => { change.open = !change.open; again(); } }), "open the causal mask: let every position see the future")) : null,
-    h("div", { class: "controls" }, h("label", {}, "scores of self-attention ", h("input", { type: "range", min: -3, max: 3, step: 0.5, value: Math.log2(change.factor), "aria-label": "factor of the scores", onchange: (/** @type {Event} */ event) => { change.factor = 2 ** Number(/** @type {HTMLInputElement} */ (event.target).value); again(); } }), told)),
-    h("div", { class: "controls" }, "exchange the positions of ", first, " and ", second),
-    h("div", { class: "controls" }, h("label", {}, "hide ", h("select", { onchange: (/** @type {Event} */ event) => { const value = /** @type {HTMLSelectElement} */ (event.target).value; change.drop = value === "" ? null : Number(value); again(); } }, ...places(change.drop)))),
-    change.look ? h("p", {}, `position ${change.look.query} looks only at ${change.look.key} in ${change.look.site}, head ${change.look.head}`) : null,
-    h("p", { class: "quiet" }, "In the pattern above, click a cell to make its row look there and nowhere else."),
+    h("div", { class: "controls" }, ...blocks.map((block) => h("label", {}, h("input", { type: "checkbox", checked: listed("skip").includes(block), "aria-label": `leave out ${block}`, onchange: () => set({ skip: toggled("skip", block) }) }), block))),
+    model.stacks.decoder ? h("div", { class: "controls" }, h("label", {}, h("input", { type: "checkbox", checked: Boolean(state.where.open), "aria-label": "open the causal mask", onchange: () => set({ open: state.where.open ? "" : "1" }) }), "open the mask: see the future")) : null,
+    h("div", { class: "controls" }, h("label", {}, `scores / √${width} `, h("input", { type: "range", min: -3, max: 3, step: 0.5, value: Math.log2(factor), "aria-label": "factor of the scores", onchange: scaled }), h("output", {}, `× ${short(factor, 3)}`))),
+    h("div", { class: "controls" }, "exchange positions ", first, " and ", second),
+    h("div", { class: "controls" }, h("label", {}, "hide ", h("select", { onchange: hide }, ...places(state.where.drop ?? "")))),
   ];
 }
 
-/** @param {Run} before @param {Run} after @param {Model} model @param {() => void} again */
-async function compared(before, after, model, again) {
-  const step = Math.min(state.step, before.candidates.length - 1, after.candidates.length - 1);
-  const shares = new Map(after.candidates[Math.max(0, step)]?.map((one) => [one.id, one.p]));
-  const candidates = before.candidates[Math.max(0, step)] ?? [];
-  const patterns = Object.keys(before.sites).filter((site) => site.endsWith(".pattern") && site in after.sites);
-  if (!patterns.includes(shown.site)) shown.site = patterns.find((site) => site.includes("cross")) ?? patterns[0];
-  const heads = before.sites[shown.site].shape[1];
-  shown.head = Math.min(shown.head, heads - 1);
-  const pictures = await Promise.all([before, after].map(async (run) => {
-    const found = await values(run.run, shown.site, shown.head);
-    const pick = (/** @type {number} */ row, /** @type {number} */ column) => {
-      change.look = { site: shown.site, head: shown.head, query: row, key: column };
-      again();
-    };
-    return matrix(found, { rows: labels(run, shown.site, "Q", found.shape[0]), columns: labels(run, shown.site, "K", found.shape[1]), name: `${shown.site} ${run === before ? "before" : "after"}`, onpick: pick });
-  }));
+/** @param {Run} before @param {Run} after @param {Model} model @param {(given: Record<string, string | number>) => void} set */
+async function compared(before, after, model, set) {
+  const reads = model.family === "encoder-only";
+  const last = Math.min(before.candidates.length, after.candidates.length) - 1;
+  const step = Math.max(0, Math.min(state.step, last));
   const differs = before.text !== after.text;
+  const slide = (/** @type {Event} */ event) => {
+    state.step = Number(/** @type {HTMLInputElement} */ (event.target).value);
+    set({});
+  };
+  const stepper = last > 0 ? h("label", { class: "line" }, `${reads ? "position" : "step"} ${step + 1} `, h("input", { type: "range", min: 0, max: last, value: step, "aria-label": "Step", onchange: slide })) : null;
+  const side = (/** @type {string} */ name, /** @type {Run} */ run, /** @type {boolean} */ new_) => h("div", {}, h("h3", {}, name), h("p", { id: name, class: `said${new_ && differs ? " changed" : ""}` }, run.text, new_ && !differs && before !== after ? h("span", { class: "quiet" }, " (the same)") : null));
   return [
-    model.family === "encoder-only" ? null : h("div", { class: "before-after" }, h("div", {}, h("h3", {}, "before"), h("p", { id: "before" }, before.text)), h("div", {}, h("h3", {}, "after"), h("p", { id: "after", class: differs ? "changed" : "" }, after.text, differs ? "" : " (the same)"))),
-    h("h3", {}, `probabilities at ${model.family === "encoder-only" ? "position" : "step"} ${step + 1}`),
-    bars(candidates.filter((one) => shares.has(one.id)), { after: shares }),
-    h("div", { class: "controls" }, h("label", {}, "pattern ", h("select", { onchange: (/** @type {Event} */ event) => { shown.site = /** @type {HTMLSelectElement} */ (event.target).value; again(); } }, ...patterns.map((site) => h("option", { value: site, selected: site === shown.site }, site)))), h("label", {}, "head ", h("select", { onchange: (/** @type {Event} */ event) => { shown.head = Number(/** @type {HTMLSelectElement} */ (event.target).value); again(); } }, ...Array.from({ length: heads }, (_, head) => h("option", { value: head, selected: head === shown.head }, String(head)))))),
-    h("div", { class: "before-after" }, h("div", {}, h("h3", {}, "before"), pictures[0]), h("div", {}, h("h3", {}, "after"), pictures[1])),
+    reads ? null : h("div", { class: "before-after" }, side("before", before, false), side("after", after, true)),
+    last < 0 ? null : h("h3", {}, "What could come here, before and after"),
+    stepper,
+    last < 0 ? null : probabilities(before, after, step),
+    ...(await patterns(before, after, set)),
+  ];
+}
+
+/** @param {Run} before @param {Run} after @param {number} step */
+function probabilities(before, after, step) {
+  const was = before.candidates[step];
+  const is = after.candidates[step];
+  const known = new Map(was.map((one) => [one.id, one]));
+  const joined = [...was.slice(0, 6), ...is.slice(0, 4).filter((one) => !was.slice(0, 6).some((each) => each.id === one.id))];
+  const rows = joined.map((one) => known.get(one.id) ?? { ...one, p: 0 });
+  return bars(rows, { after: new Map(is.map((one) => [one.id, one.p])) });
+}
+
+/** @param {Run} before @param {Run} after @param {(given: Record<string, string | number>) => void} set */
+async function patterns(before, after, set) {
+  const sites = Object.keys(before.sites).filter((site) => site.endsWith(".pattern") && site in after.sites);
+  if (!sites.length) return [];
+  const site = sites.includes(state.where.pattern) ? state.where.pattern : (sites.filter((one) => one.includes("cross")).pop() ?? sites[0]);
+  const heads = before.sites[site].shape[1];
+  const head = Math.min(Number(state.where.head ?? 0), heads - 1);
+  const part = site.replace(".pattern", "");
+  const moving = h("p", { class: "quiet", "aria-live": "polite" }, "Drag a cell of the left pattern up or down to change its share (or + and −); click it to look there alone.");
+  const choose = (/** @type {string} */ key) => (/** @type {Event} */ event) => set({ [key]: /** @type {HTMLSelectElement} */ (event.target).value });
+  const draw = async (/** @type {Run} */ run) => {
+    const found = await values(run.run, site, { head });
+    const columns = found.shape[1];
+    const rows = labels(run, site, "Q", found.shape[0]);
+    const keys = labels(run, site, "K", columns);
+    const ondrag = (/** @type {number} */ row, /** @type {number} */ column, /** @type {number} */ by, /** @type {boolean} */ done) => {
+      const was = found.data[row * columns + column] || 0;
+      const share = Math.max(0, Math.min(1, was + by));
+      moving.textContent = `${rows[row]} → ${keys[column]}: ${short(was, 3)} becomes ${short(share, 3)}`;
+      if (done) set({ look: lookBy(part, head, row, found.data.slice(row * columns, (row + 1) * columns), column, share) });
+    };
+    const own = run === before;
+    return explore(found, { rows, columns: keys, axes: "QK", name: `${site} ${own ? "before" : "after"}`, shares: true, room: 290, says: "", onpick: (row, column) => set({ look: lookOnly(part, head, row, column) }), ondrag: own ? ondrag : undefined });
+  };
+  const [left, right] = [await draw(before), await draw(after)];
+  return [
+    h("h3", {}, "Who looks at whom, before and after"),
+    h("div", { class: "controls" }, h("label", {}, "pattern ", h("select", { onchange: choose("pattern") }, ...sites.map((one) => h("option", { value: one, selected: one === site }, one)))), h("label", {}, "head ", h("select", { onchange: choose("head") }, ...Array.from({ length: heads }, (_, one) => h("option", { value: one, selected: one === head }, String(one)))))),
+    moving,
+    h("div", { class: "before-after" }, h("div", {}, h("h3", {}, "before"), left), h("div", {}, h("h3", {}, "after"), right)),
   ];
 }

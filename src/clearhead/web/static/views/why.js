@@ -1,29 +1,24 @@
 // Why? One number with what it is made of; every term opens in turn, back to the embedding and the weights.
 
+import { writeAddress } from "../address.js";
 import { ask } from "../api.js";
 import { byId, fill, h, short } from "../dom.js";
+import { balance, expression, stations } from "../draw/arithmetic.js";
 import { state } from "../state.js";
 
-/**
- * @typedef {object} Term
- * @property {string} name
- * @property {number} value
- * @property {string} operation
- * @property {string} formula
- * @property {string} [sign]
- * @property {boolean} opens
- * @property {{name: string, index: number[], axes: string} | null} address
- * @property {import("../api.js").Line | null} line
- * @property {Term[]} [factors]
- */
-/** @typedef {Term & {recomputed: number, children: Term[], rest: {count: number, sum: number}}} Opened */
+/** @typedef {import("../draw/arithmetic.js").Term} Term */
+/** @typedef {import("../draw/arithmetic.js").Opened} Opened */
 /** @typedef {{site: string, index: Record<string, number | string>, by?: string, path?: number[]}} Question */
 
-/** @type {{question: Question, name: string}[]} */
+/** @type {{question: Question, name: string, value: number}[]} */
 let trail = [];
 /** Everything that was asked of the present run, for those who want to keep it. @type {Question[]} */
 let walked = [];
 let walkedRun = "";
+/** The run that is asked, which need not be the one above. @type {string} */
+let asking = "";
+/** @type {HTMLElement | null} */
+let opener = null;
 
 /** What was asked of the present run so far. */
 export function walk() {
@@ -32,30 +27,55 @@ export function walk() {
 
 export function closeWhy() {
   trail = [];
+  state.question = "";
   byId("why").hidden = true;
   fill(byId("why"));
+  writeAddress();
+  if (opener?.isConnected) opener.focus({ preventScroll: true });
+  opener = null;
 }
 
 /**
  * Asks why a number is what it is, as a new question.
  * @param {string} site
  * @param {Record<string, number | string>} index
- * @param {string} [by]
+ * @param {{by?: string, run?: string}} [options]
  */
-export async function why(site, index, by) {
+export async function why(site, index, options = {}) {
   trail = [];
-  await go({ site, index, by, path: [] });
+  asking = options.run ?? "";
+  const active = document.activeElement;
+  if (active instanceof HTMLElement && !byId("why").contains(active)) opener = active;
+  await go({ site, index, by: options.by, path: [] });
+}
+
+/**
+ * Opens the question that an address holds: site|letter=place,…|by.
+ * @param {string} said
+ */
+export async function reopen(said) {
+  const [site, places, by] = said.split("|");
+  const pairs = (places ?? "").split(",").filter(Boolean).map((pair) => pair.split("="));
+  await why(site, Object.fromEntries(pairs.map(([letter, place]) => [letter, Number(place)])), { by: by || undefined });
+}
+
+/** @param {Question} question */
+function spelt(question) {
+  const places = Object.entries(question.index).map(([letter, place]) => `${letter}=${place}`);
+  return `${question.site}|${places.join(",")}${question.by ? `|${question.by}` : ""}`;
 }
 
 /** @param {Question} question */
 async function go(question) {
-  const run = state.run;
+  const run = asking || state.run?.run;
   if (!run) return;
-  const node = /** @type {Opened} */ (await ask(`runs/${run.run}/why`, question));
-  trail.push({ question, name: node.name });
-  if (walkedRun !== run.run) walked = [];
-  walkedRun = run.run;
+  const node = /** @type {Opened} */ (await ask(`runs/${run}/why`, question));
+  trail.push({ question, name: node.name, value: node.value });
+  if (walkedRun !== run) walked = [];
+  walkedRun = run;
   walked = [...walked, question].slice(-40);
+  if (!asking) state.question = spelt(question);
+  writeAddress();
   await draw(question, node);
 }
 
@@ -69,53 +89,82 @@ async function back(place) {
 /** @param {Question} question @param {Opened} node */
 async function draw(question, node) {
   const pane = byId("why");
-  const crumbs = trail.slice(0, -1).map((step, place) => h("li", {}, h("button", { type: "button", onclick: () => back(place) }, brief(step.name)), " ›"));
-  const greatest = Math.max(...node.children.map((child) => Math.abs(child.value)), 1e-12);
+  const given = node.operation === "given";
   const near = Math.abs(node.recomputed - node.value) <= 1e-5 * Math.max(1, Math.abs(node.value));
-  const logit = question.site === "logits" && !question.path?.length && question.by !== "block";
+  const logit = question.site === "logits" && !question.path?.length;
+  const greatest = Math.max(...node.children.map((child) => Math.abs(child.value)), 1e-12);
+  const listed = node.operation === "sum" && node.children.length > 2;
+  const pick = (/** @type {Term} */ term, /** @type {number[]} */ path) => open(question, term, path);
+  const title = h("h2", { tabindex: -1 }, "Why?");
   pane.hidden = false;
   fill(
     pane,
-    h("div", { class: "controls" }, h("h2", {}, "Why?"), h("button", { type: "button", onclick: closeWhy, "aria-label": "Close" }, "✕")),
-    h("ol", { class: "crumbs" }, ...crumbs),
-    h("p", { class: "quiet" }, node.name),
-    h("p", { class: "big" }, short(node.value, 7)),
-    node.operation === "given" ? h("p", { class: "formula" }, node.formula || "A weight, or what was given: it is made of nothing else.") : null,
-    node.operation === "given" ? null : h("p", { class: "formula" }, `= ${node.sign ?? node.operation}`, node.formula ? `: ${node.formula}` : ""),
-    node.operation === "given" ? null : h("p", { class: near ? "good" : "bad" }, near ? `recomputed from its terms: ${short(node.recomputed, 7)} ✓` : `recomputed: ${short(node.recomputed, 7)}, which differs`),
-    logit ? h("button", { type: "button", onclick: () => go({ ...question, by: "block" }) }, "as the sum of what every block wrote") : null,
-    h("div", {}, ...node.children.map((child, place) => term(question, child, place, greatest))),
+    h("div", { class: "why-head" }, title, h("button", { type: "button", class: "small", onclick: closeWhy, "aria-label": "Close" }, "✕")),
+    stations(node.address?.name ?? question.site),
+    trail.length > 1 ? h("ol", { class: "crumbs", "aria-label": "How you came here" }, ...trail.slice(0, -1).map((step, place) => h("li", {}, h("button", { type: "button", class: "small", title: step.name, onclick: () => back(place) }, h("b", {}, short(step.value, 3)), ` ${brief(step.name)}`), " ›"))) : null,
+    h("p", { class: "why-name" }, node.name),
+    h("p", { class: "big", "aria-live": "polite" }, short(node.value, 7)),
+    given ? h("p", { class: "formula" }, node.formula || "A weight, or what was given: it is made of nothing else.") : h("p", { class: "formula" }, `= ${node.sign}`, node.formula ? h("span", { class: "quiet" }, `  ${node.formula}`) : null),
+    given || listed ? null : expression(node, pick, brief),
+    listed ? balance(node) : null,
+    given ? null : h("p", { class: near ? "good" : "bad" }, near ? `recomputed from its terms: ${short(node.recomputed, 7)} ✓` : `recomputed: ${short(node.recomputed, 7)}, which differs`),
+    logit ? h("div", { class: "segments", role: "group", "aria-label": "How to open it" }, ...[["operation", "term by term"], ["block", "what every block wrote"]].map(([by, name]) => h("button", { type: "button", "aria-pressed": String((question.by ?? "operation") === by), onclick: () => swap({ ...question, by }) }, name))) : null,
+    listed ? h("ol", { class: "terms" }, ...node.children.map((child, place) => h("li", { class: "term" }, ...row(child, place, greatest, pick)))) : null,
     node.rest.count ? h("p", { class: "quiet" }, `${node.rest.count} smaller terms together: ${short(node.rest.sum, 6)}`) : null,
     node.line ? await code(node.line) : null,
   );
   pane.scrollTop = 0;
+  title.focus({ preventScroll: true });
 }
 
-/** @param {Question} question @param {Term} child @param {number} place @param {number} greatest */
-function term(question, child, place, greatest) {
+/** The same number, opened another way. @param {Question} question */
+async function swap(question) {
+  trail.pop();
+  await go(question);
+}
+
+/**
+ * One term of a sum: its value, how much it weighs, and its factors, each of which opens.
+ * @param {Term} child
+ * @param {number} place
+ * @param {number} greatest
+ * @param {(term: Term, path: number[]) => void} pick
+ */
+function row(child, place, greatest, pick) {
   const weight = h("span", { class: child.value < 0 ? "weight minus" : "weight" });
   weight.style.width = `${(100 * Math.abs(child.value)) / greatest}%`;
-  const factors = child.factors?.map((factor) => `${short(factor.value, 4)} (${brief(factor.name)})`).join(" × ");
-  return h(
-    "button",
-    { class: "term", type: "button", disabled: !child.opens, onclick: () => open(question, child, place), title: child.name },
-    h("span", { class: "value" }, short(child.value, 5)),
-    h("span", { class: "name" }, brief(child.name)),
-    factors ? h("span", { class: "factors" }, `= ${factors}`) : null,
-    weight,
-  );
+  const value = h("span", { class: "value" }, short(child.value, 5));
+  const track = h("span", { class: "track" }, weight);
+  if (child.factors) {
+    const factors = child.factors.flatMap((factor, which) => [which ? h("span", { "aria-hidden": "true" }, "×") : null, operand(factor, [place, which], pick)]);
+    return [value, track, h("span", { class: "factors" }, ...factors)];
+  }
+  return [value, track, h("span", { class: "factors" }, operand(child, [place], pick, false))];
 }
 
-/** @param {Question} question @param {Term} child @param {number} place */
-async function open(question, child, place) {
-  const address = child.address;
+/**
+ * A number that goes into another: a button where it opens.
+ * @param {Term} term
+ * @param {number[]} path
+ * @param {(term: Term, path: number[]) => void} pick
+ * @param {boolean} [valued]
+ */
+function operand(term, path, pick, valued = true) {
+  const inside = [valued ? h("b", {}, short(term.value, 4)) : null, ` ${tight(term.name)}`];
+  if (!term.opens) return h("span", { class: "operand", title: term.name }, ...inside);
+  return h("button", { type: "button", class: "operand", title: term.name, onclick: () => pick(term, path) }, ...inside);
+}
+
+/** @param {Question} question @param {Term} term @param {number[]} path */
+async function open(question, term, path) {
+  const address = term.address;
   if (address?.axes) {
     /** @type {Record<string, number>} */
     const index = {};
     [...address.axes].forEach((letter, axis) => (index[letter] = address.index[axis]));
     await go({ site: address.name, index });
   } else {
-    await go({ ...question, path: [...(question.path ?? []), place] });
+    await go({ ...question, path: [...(question.path ?? []), ...path] });
   }
 }
 
@@ -134,10 +183,32 @@ async function code(line) {
     const row = `${String(first + place + 1).padStart(3)}  ${text}`;
     return first + place + 1 === line.line ? h("mark", {}, row) : `${row}\n`;
   });
-  return h("section", {}, h("h3", {}, "The line that computed it"), h("p", { class: "quiet" }, `clearhead/${line.file}:${line.line}`), h("pre", { tabindex: 0 }, ...shown));
+  return h("section", {}, h("h3", {}, "The line that computed it"), h("p", { class: "quiet" }, `clearhead/${line.file}:${line.line}`), h("pre", { tabindex: 0, "aria-label": "Source" }, ...shown));
 }
 
-/** @param {string} name */
+/**
+ * A name in few letters: the last parts of a site, and where in it.
+ * @param {string} name
+ */
 function brief(name) {
-  return name.length > 64 ? `${name.slice(0, 63)}…` : name;
+  const found = /^([\w.]+)\[([^\]]*)\](.*)$/.exec(name);
+  if (!found) return name.length > 40 ? `${name.slice(0, 39)}…` : name;
+  const parts = found[1].split(".");
+  const rest = found[3].trim();
+  return `${parts.slice(-2).join(".")}[${found[2]}]${rest && rest.length < 24 ? ` ${rest}` : ""}`;
 }
+
+/**
+ * A name in fewer letters still, for a row among many like it: the last part, and the last place.
+ * @param {string} name
+ */
+function tight(name) {
+  const found = /^([\w.]+)\[([^\]]*)\]/.exec(name);
+  if (!found) return brief(name);
+  const places = found[2].split(", ");
+  return found[2].includes("=") ? `${found[1].split(".").pop()} ${places[places.length - 1]}` : `${found[1].split(".").slice(-2).join(".")}[${found[2]}]`;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !byId("why").hidden) closeWhy();
+});

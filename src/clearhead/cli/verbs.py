@@ -34,6 +34,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "fill": "Fill in masked words.",
         "embed": "Give each text a vector.",
         "search": "Find passages by what they mean.",
+        "serve": "Serve models to other programs.",
         "explain": "Open a living Transformer in the browser.",
         "trace": "Record every number of a run.",
         "heatmap": "Draw who looks at whom.",

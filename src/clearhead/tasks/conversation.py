@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from clearhead.config import Family
+from clearhead.engine import Request
 from clearhead.errors import TextError
-from clearhead.tasks.completion import continuations, stream_ids
+from clearhead.tasks.completion import capped, continuations, stream_ids, writing_settings
 from clearhead.tasks.foreign_values import as_items, as_record
 from clearhead.tasks.loaded import Loaded
 from clearhead.tasks.sources import prompt_ids
@@ -44,6 +45,12 @@ def stream_chat(loaded: Loaded, messages: Messages, **options: Any) -> Iterator[
     """Writes the next message piece by piece; together the pieces are what `chat` gives. Closing it cancels."""
     ids, options = _asked(loaded, messages, options)
     return _begun(stream_ids(loaded, ids, **options))
+
+
+def chat_request(loaded: Loaded, messages: Messages, **options: Any) -> Request:
+    """What the engine is asked where `chat` is, for somebody who hands it in elsewhere."""
+    ids, options = _asked(loaded, messages, options)
+    return Request(ids=ids, settings=capped(loaded, writing_settings(loaded, options), ids, options))
 
 
 def chat_prompt(loaded: Loaded, messages: Messages) -> tuple[int, ...]:

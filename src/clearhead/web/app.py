@@ -1,13 +1,15 @@
 """The server as one value: routes, the page's files, and the door in front."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from clearhead.errors import ClearheadError, ServerError
@@ -30,16 +32,31 @@ def make_app(shelf: Shelf, *, hosts: Collection[str] = LOCAL) -> Starlette:
         shelf: The models that may be opened.
         hosts: The names that it is called by, without ports.
     """
+    return assembled(shelf, routes=[*page_routes(), Route("/health", _health)], doors=[Middleware(Guard, hosts=hosts)])
+
+
+def page_routes() -> list[BaseRoute]:
+    """The page, its files, and what its scripts ask."""
     api = [*model_routes(), *run_routes(), *arithmetic_routes(), *course_routes(), *training_routes()]
+    return [Route("/", _page), Mount("/api", routes=api), Mount("/static", app=_Files(directory=STATIC))]
+
+
+def assembled(
+    shelf: Shelf, *, routes: Sequence[BaseRoute], doors: Sequence[Middleware], lifespan: Any = None
+) -> Starlette:
+    """A server of routes behind doors; errors are told as this room tells them.
+
+    Args:
+        shelf: The models that may be opened.
+        routes: What can be asked.
+        doors: What every request passes, the outermost first.
+        lifespan: What happens when the server starts and ends.
+    """
     app = Starlette(
-        routes=[
-            Route("/", _page),
-            Mount("/api", routes=api),
-            Mount("/static", app=_Files(directory=STATIC)),
-            Route("/health", _health),
-        ],
-        middleware=[Middleware(Guard, hosts=hosts)],
+        routes=routes,
+        middleware=doors,
         exception_handlers={ClearheadError: _explained, 404: _nowhere, 405: _nowhere, 500: _mistake},
+        lifespan=lifespan,
     )
     app.state.shelf = shelf
     app.state.lab = Lab()
@@ -71,8 +88,10 @@ def _explained(_: Request, error: Exception) -> JSONResponse:
     return JSONResponse({name: None if value is None else str(value) for name, value in said.items()}, status)
 
 
-def _nowhere(request: Request, _: Exception) -> JSONResponse:
-    return JSONResponse({"problem": "nothing here", "got": f"{request.method} {request.url.path}"[:200]}, 404)
+def _nowhere(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    said = {"problem": "nothing here", "got": f"{request.method} {request.scope['path']}"[:200]}
+    return JSONResponse(said, error.status_code, headers=error.headers)
 
 
 def _mistake(_: Request, error: Exception) -> JSONResponse:

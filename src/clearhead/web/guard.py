@@ -25,17 +25,32 @@ _HEADERS = {
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
+class TooLarge(Exception):
+    """A body that grew beyond what is taken."""
+
+
 class Guard:
     """The door of the server.
 
     Args:
         app: What stands behind it.
-        hosts: The names that this server is called by, without ports.
+        hosts: The names that this server is called by, without ports; "*" for any.
+        origins: Other sites whose pages may ask, each as https://name.
+        most_bytes: How large a request may be.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = LOCAL) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] = LOCAL,
+        origins: Collection[str] = (),
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self._app = app
         self._hosts = frozenset(hosts)
+        self._origins = frozenset(origins)
+        self._most_bytes = most_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request in, or says why not."""
@@ -47,21 +62,32 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, _headed(send))
             return
-        await self._app(scope, _bounded(receive), _headed(send))
+        try:
+            await self._app(scope, _bounded(receive, self._most_bytes), _headed(send))
+        except TooLarge:
+            await self._too_large("more than it said")(scope, receive, _headed(send))
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         host = _bare(headers.get("host", ""))
-        if host not in self._hosts:
+        if host not in self._hosts and "*" not in self._hosts:
             return _no(421, "this server is not called so", got=host, expected=", ".join(sorted(self._hosts)))
         origin = headers.get("origin")
-        if origin is not None and _bare(origin.partition("://")[2]) not in self._hosts:
-            return _no(403, "a request from another site", got=origin, expected="this page")
-        if headers.get("sec-fetch-site") == "cross-site":
-            return _no(403, "a request from another site", got="cross-site", expected="this page")
+        if origin is None or origin not in self._origins:
+            # Where any name will do, a page is from here if it is from the name that it asks.
+            ours = {host} if "*" in self._hosts else self._hosts
+            if origin is not None and _bare(origin.partition("://")[2]) not in ours:
+                return _no(403, "a request from another site", got=origin, expected="this page")
+            if headers.get("sec-fetch-site") == "cross-site":
+                return _no(403, "a request from another site", got="cross-site", expected="this page")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MOST_BYTES:
-            return _no(413, "a request that is too large", got=length, expected=f"at most {MOST_BYTES} bytes")
+        if not (length.isascii() and length.isdigit() and len(length) < 20) or int(length) > self._most_bytes:
+            return self._too_large(length)
         return None
+
+    def _too_large(self, got: str) -> JSONResponse:
+        refusal = _no(413, "a request that is too large", got=got, expected=f"at most {self._most_bytes} bytes")
+        refusal.headers["Connection"] = "close"  # what is left of it is not read
+        return refusal
 
 
 def _bare(host: str) -> str:
@@ -86,8 +112,8 @@ def _headed(send: Send) -> Send:
     return headed
 
 
-def _bounded(receive: Receive) -> Receive:
-    """A body that ends where it grows too large, whatever length it claimed."""
+def _bounded(receive: Receive, most_bytes: int) -> Receive:
+    """A body that is given up where it grows too large, whatever length it claimed."""
     taken = 0
 
     async def bounded() -> Message:
@@ -95,8 +121,8 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         if message["type"] == "http.request":
             taken += len(message.get("body", b""))
-            if taken > MOST_BYTES:
-                return {"type": "http.disconnect"}
+            if taken > most_bytes:
+                raise TooLarge
         return message
 
     return bounded

@@ -10,7 +10,7 @@ from pathlib import Path
 from clearhead.errors import ServerError, nearest
 from clearhead.explain import Run
 from clearhead.model import Model, load
-from clearhead.weights.locate import embedded_models
+from clearhead.weights.locate import embedded_models, resolve
 
 MOST_RUNS = 24
 MOST_BYTES = 768 * 2**20
@@ -31,14 +31,19 @@ class Shelf:
 
     Args:
         names: Embedded models, folders or hub ids; the embedded models by default.
+        weights: How weights are held while a model runs.
     """
 
-    def __init__(self, *, names: Sequence[str] = ()) -> None:
+    def __init__(self, *, names: Sequence[str] = (), weights: str = "float32") -> None:
+        self._weights = weights
         given = list(names) or list(embedded_models())
         self._sources = {self._label(name): name for name in given}
+        if len(self._sources) < len(set(given)):
+            raise ServerError("two models of one name", got=", ".join(given), expected="folders called differently")
         self._models: dict[str, Model] = {}
         self._runs: OrderedDict[str, Shelved] = OrderedDict()
         self._lock = threading.Lock()
+        self._loading = {name: threading.Lock() for name in self._sources}
         self.busy = threading.Lock()
         """Held while a model runs: one run at a time is as fast as two cores go."""
 
@@ -60,10 +65,30 @@ class Shelf:
                 expected=", ".join(self._sources) or "none",
                 advice=nearest(name, self._sources),
             )
-        with self._lock:
+        with self._loading[name]:
             if name not in self._models:
-                self._models[name] = load(self._sources[name])
+                model = load(self._sources[name], weights=self._weights)
+                model.loaded.name = name  # and not where it lies: what is told of a model is told to others
+                self._models[name] = model
             return self._models[name]
+
+    def folder(self, name: str) -> Path:
+        """The folder of a model by its name; nothing is loaded."""
+        return resolve(self._sources[name])
+
+    @property
+    def loaded(self) -> list[str]:
+        """The models that are in memory."""
+        return [name for name in self._sources if name in self._models]
+
+    def find(self) -> None:
+        """Finds every model, so that one that is missing is missed before it is asked for; loads none.
+
+        Raises:
+            WeightsError: One is not there.
+        """
+        for name in self._sources:
+            self.folder(name)
 
     def keep(self, run: Run) -> str:
         """Puts a run on the shelf; gives what it is known by."""

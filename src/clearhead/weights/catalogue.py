@@ -19,7 +19,7 @@ from clearhead.weights.locate import embedded_models
 from clearhead.weights.shards import CONFIG, MAX_CONFIG_BYTES, is_model, read_headers
 from clearhead.weights.strict_json import read_object
 
-__all__ = ["Home", "ModelEntry", "list_models", "read_licence"]
+__all__ = ["Home", "ModelEntry", "list_models", "read_family", "read_licence"]
 
 _CARD = "README.md"
 _MOST_CARD_BYTES = 64 * 2**10
@@ -104,7 +104,7 @@ def _entry(name: str, folder: Path, home: Home) -> ModelEntry:
     parameters: int | None = None
     problem: str | None = None
     try:
-        family = _family(folder)
+        family = read_family(folder)
         parameters = sum(header.n_parameters for header in read_headers(folder))
     except ClearheadError as error:
         problem = error.problem
@@ -120,7 +120,8 @@ def _entry(name: str, folder: Path, home: Home) -> ModelEntry:
     )
 
 
-def _family(folder: Path) -> str | None:
+def read_family(folder: Path) -> str | None:
+    """What the configuration of a folder calls its kind; None where it says nothing."""
     family = read_object(folder / CONFIG, limit=MAX_CONFIG_BYTES).get("model_type")
     return family if isinstance(family, str) else None
 

@@ -26,11 +26,13 @@ def choose(logits_BV: Float[Tensor, "B V"], rows: Sequence[Row]) -> list[tuple[i
     """
     processed_BV = _processed(logits_BV, rows)
     chosen_B = _likeliest(processed_BV)
-    groups: dict[DecodingSettings, list[int]] = {}
+    groups: dict[tuple[float, ...], list[int]] = {}
     for place, row in enumerate(rows):
-        if row.settings.draws:
-            groups.setdefault(row.settings, []).append(place)
-    for settings, places in groups.items():
+        asked = row.settings
+        if asked.draws:  # by what shapes the draw, and not by whose it is: seeds differ, and stop strings
+            groups.setdefault((asked.temperature, asked.top_k, asked.top_p, asked.min_p), []).append(place)
+    for places in groups.values():
+        settings = rows[places[0]].settings
         logits = processed_BV if len(places) == len(rows) else processed_BV[places]
         drawn = _draw(logits, settings, seeds=[rows[i].seed for i in places], steps=[rows[i].n_new for i in places])
         chosen_B[places] = drawn
@@ -98,7 +100,7 @@ def _enough(score: Tensor, total_B: Tensor, settings: DecodingSettings) -> bool:
 def _log_probabilities(logits_BV: Tensor, chosen_B: Tensor, rows: Sequence[Row]) -> list[float | None]:
     if not any(row.scored for row in rows):
         return [None] * len(rows)
-    value_B = logits_BV.gather(1, chosen_B.unsqueeze(1)).squeeze(1) - logits_BV.logsumexp(-1)
+    value_B = logits_BV.log_softmax(-1).gather(1, chosen_B.unsqueeze(1)).squeeze(1)
     return [value if row.scored else None for value, row in zip(floats(value_B), rows, strict=True)]
 
 

@@ -21,7 +21,7 @@ from clearhead.explain.outputs import output_index
 from clearhead.explain.probabilities import beam_score, log_probability, loss
 from clearhead.figures import Figure, alignment, bars, heatmap
 from clearhead.text import Tokenizer
-from clearhead.trace import Trace, fingerprint, save_trace
+from clearhead.trace import Trace, fingerprint, read_alone, save_trace
 
 SPECIAL = ("loss", "score", "log_probability")
 """What can be asked about beside the sites: the mean loss, what a search ranked its text by, one token's log p."""
@@ -220,7 +220,8 @@ class Run:
     def _piece_of(self) -> Callable[[int], str]:
         if self.tokenizer is None:
             return lambda index: f"#{index}"
-        return self.tokenizer.target.readable
+        names = self.tokenizer.target
+        return lambda index: read_alone(index, names)
 
     def _place(self, site: str, letter: str, word: str) -> int:
         """The place of a token along an axis."""

@@ -11,6 +11,7 @@ from clearhead.trace.file import load_trace, save_trace
 from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.record import Generated, record_generation, record_reading
 from clearhead.trace.tape import Tape
+from clearhead.trace.tokens import named, read_alone
 from clearhead.trace.trace import SiteRecord, SourceLine, Token, Trace
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "Trace",
     "fingerprint",
     "load_trace",
+    "named",
+    "read_alone",
     "record_generation",
     "record_reading",
     "save_trace",

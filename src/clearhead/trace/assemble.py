@@ -61,27 +61,27 @@ class Assembly:
         if len(self.pieces) == 1:
             return np.ascontiguousarray(self._row(tape, self.pieces[0]), dtype=np.float32)
         along, keys = _growing(self.axes)
+        before = (slice(None),) * along
         values = np.full(self.shape, 0.0 if self.site.endswith(".pattern") else np.nan, dtype=np.float32)
         start = 0
-        for piece in self.pieces:
-            part = [slice(None)] * len(self.shape)
-            part[along] = slice(start, start + piece.shape[along])
-            if keys is not None:
-                part[keys] = slice(0, piece.shape[keys])
-            values[tuple(part)] = self._row(tape, piece)
-            start += piece.shape[along]
+        for piece in self.pieces:  # one by one: pieces from the disk are never in memory all at once
+            end = start + piece.shape[along]
+            seen = () if keys is None else (..., slice(piece.shape[keys]))
+            values[(*before, slice(start, end), *seen)] = self._row(tape, piece)
+            start = end
         return values
 
     def _row(self, tape: Tape, piece: Piece) -> np.ndarray:
         value = tape.value(piece)
-        if self.rows is None:
+        if self.rows is None or piece.shape[0] == 1:  # before the first step, and at it, all beams are one row
             return value
-        # Before the first step, and at it, all beams are one row.
-        place = self.rows[piece.step] if piece.step >= 0 and piece.shape[0] > 1 else 0
+        place = self.rows[piece.step] if piece.step >= 0 else 0
         return value[place : place + 1]
 
 
 def _growing(axes: str) -> tuple[int, int | None]:
     """The axis along which steps follow one another, and the axis of keys where that is another."""
     along = next(axes.index(letter) for letter in "QTSKB" if letter in axes)
-    return along, axes.index("K") if "K" in axes and axes[along] != "K" else None
+    keys = axes.index("K") if "K" in axes and axes[along] != "K" else None
+    assert keys in (None, len(axes) - 1), "keys are the last axis"
+    return along, keys

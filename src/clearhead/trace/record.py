@@ -1,6 +1,6 @@
 """Runs that are recorded as they happen: one pass over a text, or everything that writing a text takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,10 +25,10 @@ from clearhead.trace.file import load_trace, write_trace
 from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.lineage import path_of
 from clearhead.trace.tape import Tape
-from clearhead.trace.trace import SiteRecord, Token, Trace
+from clearhead.trace.tokens import Pieces, named
+from clearhead.trace.trace import SiteRecord, Trace
 
 Networks = EncoderOnly | DecoderOnly | EncoderDecoder | Recurrent
-Pieces = Callable[[int], str]
 EVERYTHING = ("*",)
 
 
@@ -123,8 +123,8 @@ def record_reading(
         config=config,
         name=loaded.name,
         weights=_weights_of(loaded, out),
-        source=_tokens(source, tokenizer),
-        target=_tokens(target, tokenizer.target),
+        source=named(source, tokenizer),
+        target=named(target, tokenizer.target),
     )
 
 
@@ -195,8 +195,8 @@ def record_request(
         path, scores = path_of(reply, best.ids)
         rows = [0] * (n_steps - len(reply.steps)) + path
     prompt = engine.prompt(request)
-    before = _tokens(prompt, pieces[1])
-    written = _tokens(best.ids, pieces[1])
+    before = named(prompt, pieces[1])
+    written = named(best.ids, pieces[1])
     reads = not isinstance(engine.network, DecoderOnly)
     trace = finished(
         tape,
@@ -204,7 +204,7 @@ def record_request(
         name=name,
         weights=weights,
         rows=rows,
-        source=_tokens(request.ids, pieces[0]) if reads else (),
+        source=named(request.ids, pieces[0]) if reads else (),
         target=(*before, *written[: max(0, len(written) - 1)]),
         written=written,
         n_prompt=len(before),
@@ -236,13 +236,14 @@ def finished(
     Raises:
         TraceError: The tape kept nothing: no site has such a name.
     """
-    for asked in tape.asked if tape.passed else ():
-        if not any(fnmatchcase(site, asked) for site in tape.passed):
+    passed = tape.passed
+    for asked in tape.asked if passed else ():
+        if not any(fnmatchcase(site, asked) for site in (*tape.pieces, *passed)):
             raise TraceError(
                 "no site of this name in this run",
                 got=asked,
-                expected=", ".join(tape.passed[:6]) + " …",
-                advice=nearest(asked, tape.passed),
+                expected=", ".join(passed[:6]) + " …",
+                advice=nearest(asked, passed),
             )
     if not tape.pieces:
         raise TraceError("nothing ran, so that nothing was recorded", expected="at least one token to write")
@@ -268,12 +269,6 @@ def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteReco
         line=tape.lines[one.site],
         edited=one.site in tape.edited,
     )
-
-
-def _tokens(ids: Sequence[int], names: Tokenizer | Pieces) -> tuple[Token, ...]:
-    if isinstance(names, Tokenizer):
-        return tuple(Token(id=index, piece=names.name_of(index), text=names.readable(index)) for index in map(int, ids))
-    return tuple(Token(id=int(index), piece=names(int(index))) for index in ids)
 
 
 def _encoded(loaded: Loaded, text: str, second: str | None) -> Encoding:

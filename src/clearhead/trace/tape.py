@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ class Tape:
         """Whether the site is one of those asked for."""
         wanted = self._wanted.get(site)
         if wanted is None:
-            wanted = self._wanted[site] = "@" not in site and any(fnmatchcase(site, glob) for glob in self._sites)
+            wanted = self._wanted[site] = _fits(site, self._sites)
         return wanted
 
     def hear(self, site: str, value: Any) -> Any:
@@ -119,6 +119,12 @@ _STEERED = {
     "score": "@bias",
 }
 """What steers the values of these sites, so that an edit of it is an edit of them."""
+
+
+@lru_cache(maxsize=4096)
+def _fits(site: str, globs: tuple[str, ...]) -> bool:
+    """Whether a site is a value of the model that one of the globs means; runs ask the same again and again."""
+    return "@" not in site and any(fnmatchcase(site, glob) for glob in globs)
 
 
 def _scratch(out: Path) -> Any:

@@ -37,8 +37,11 @@ class DotScorer(Scorer):
         self, query_BHQC: Float[Tensor, "B H Q C"], key_BHKC: Float[Tensor, "B H K C"]
     ) -> Float[Tensor, "B H Q K"]:
         """The dot product of every pair, scaled."""
-        score_BHQK = query_BHQC @ key_BHKC.mT
-        return score_BHQK if self.scale == 1.0 else score_BHQK * self.scale
+        # One call that multiplies and scales: where a step has one query, calls are what its scores cost.
+        query_NQC, key_NKC = query_BHQC.flatten(0, 1), key_BHKC.flatten(0, 1)
+        nothing = query_BHQC.new_empty(1)
+        score_NQK = torch.baddbmm(nothing, query_NQC, key_NKC.mT, beta=0, alpha=self.scale)
+        return score_NQK.view(*query_BHQC.shape[:3], key_BHKC.shape[2])
 
 
 class AdditiveScorer(Scorer):

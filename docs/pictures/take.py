@@ -84,47 +84,97 @@ def opened(browser: Browser, address: str, query: str, *, dark: bool = False, ph
     context = browser.new_context(viewport=PHONE if phone else DESKTOP, color_scheme="dark" if dark else "light")
     page = context.new_page()
     page.goto(f"{address}#/{query}")
-    page.wait_for_selector("#status:has-text('recorded')", timeout=30_000)
-    page.wait_for_timeout(600)
+    page.set_default_timeout(60_000)
+    page.wait_for_selector("#status:has-text('recorded')")
+    page.wait_for_load_state("networkidle")
     return page
 
 
 def _why(page: Page) -> None:
     page.locator(".bars .word").first.click()
     page.wait_for_selector("#why .term")
-    page.get_by_role("button", name="as the sum of what every block wrote").click()
-    page.wait_for_timeout(500)
+
+
+def _opened(page: Page) -> None:
+    """A probability, then the number under it that weighs most, then what that one is made of."""
+    _why(page)
+    for place in range(1, 3):
+        page.locator("#why button.operand, #why button.box").first.click()
+        page.wait_for_function(f"document.querySelectorAll('#why .crumbs li').length === {place}")
 
 
 def _zoom(page: Page) -> None:
-    page.locator(".cross").last.click()
-    page.wait_for_selector(".card canvas")
+    page.locator(".part.cross").last.click()
     page.locator(".card", has_text="cross.pattern").click()
-    page.wait_for_selector(".matrix canvas")
-    page.wait_for_timeout(300)
+    page.wait_for_selector(".zoom .matrix canvas")
+    page.locator(".zoom").scroll_into_view_if_needed()
+
+
+def _beams(page: Page) -> None:
+    page.get_by_text("The beam tree").click()
+    page.get_by_role("button", name="next →").click()
+    page.wait_for_selector(".tree svg")
 
 
 def _off(page: Page) -> None:
     page.locator(".headgrid button").last.click()
     page.wait_for_selector("#after")
-    page.wait_for_timeout(400)
+    page.wait_for_selector(".before-after canvas")
+
+
+def _board(page: Page) -> None:
+    page.wait_for_selector(".before-after canvas", timeout=60_000)
+
+
+def _heads(page: Page) -> None:
+    page.wait_for_selector(".headgrid canvas", timeout=60_000)
+    page.wait_for_selector(".matrix canvas, .lines svg", timeout=60_000)
+
+
+def _chips(page: Page) -> None:
+    page.locator(".chip").nth(12).hover(timeout=60_000)
 
 
 def _learn(page: Page) -> None:
-    page.get_by_role("button", name="Train", exact=True).click()
-    page.wait_for_selector("#training-status:has-text('done')", timeout=240_000)
-    page.wait_for_timeout(400)
+    """Trains both networks once; they stay for the pictures after it."""
+    page.get_by_label("network").select_option("both")
+    if not page.locator("main polyline").count():
+        page.get_by_role("button", name="Train", exact=True).click()
+    page.wait_for_selector("#training-status:has-text('all ended')", timeout=600_000)
+
+
+def _example(page: Page) -> None:
+    page.get_by_text("Worked example E4").click()
+    page.wait_for_selector(".result table")
+
+
+def _lines(page: Page) -> None:
+    page.wait_for_selector(".chapter .lines svg", timeout=60_000)
 
 
 TRANSLATE = f"model=translator&to=fr&text={SENTENCE.replace(' ', '%20')}"
+LONG = "%20".join(["The quick brown fox jumps over a lazy dog near the bank of the river."] * 16).replace(" ", "%20")
+LETTERS = "a%20b%20c%20d%20e%20f%20g"
 VIEWS: dict[str, tuple[str, Callable[[Page], None] | None]] = {
-    "flow": (f"flow?{TRANSLATE}", _zoom),
+    "flow": (f"flow?{TRANSLATE}", None),
+    "zoom": (f"flow?{TRANSLATE}", _zoom),
+    "beams": (f"flow?{TRANSLATE}", _beams),
     "why": (f"flow?{TRANSLATE}", _why),
-    "attention": (f"attention?{TRANSLATE.replace('to=fr', 'to=hi')}", None),
+    "why-deeper": (f"flow?{TRANSLATE}", _opened),
+    "attention": (f"attention?as=lines&{TRANSLATE}", _heads),
+    "attention-hindi": (f"attention?{TRANSLATE.replace('to=fr', 'to=hi')}", _heads),
+    "attention-long": (f"attention?part=encoder%20self&model=translator&to=fr&text={LONG}", _heads),
+    "attention-text": (f"attention?as=text&part=encoder%20self&{TRANSLATE}", _chips),
     "what-if": (f"whatif?{TRANSLATE}", _off),
-    "compare": ("compare?model=reader-meaning&text=She%20deposited%20money%20in%20the%20bank.", None),
-    "train": (f"train?{TRANSLATE}", _learn),
-    "course": (f"course?{TRANSLATE}", None),
+    "compare": ("compare?model=reader-meaning&text=She%20deposited%20money%20in%20the%20bank.", _board),
+    "train": ("train?model=reader&text=a", _learn),
+    "compare-recurrent": (
+        f"compare?model=trained:%20Transformer&text={LETTERS}"
+        f"&with=trained:%20RNN%20with%20Bahdanau%20attention&second={LETTERS}",
+        _board,
+    ),
+    "course": (f"course?chapter=B6&{TRANSLATE}", _lines),
+    "course-example": (f"course?chapter=B4&{TRANSLATE}", _example),
 }
 
 
@@ -145,11 +195,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         for name, (query, then) in wanted.items():
             for kind, options in (("", {}), ("-dark", {"dark": True}), ("-phone", {"phone": True})):
-                if kind and name == "train":
-                    continue
                 page = opened(browser, address, query, **options)
                 if then is not None:
                     then(page)
+                page.wait_for_load_state("networkidle")
+                page.wait_for_timeout(300)
                 page.screenshot(path=HERE / f"page-{name}{kind}.png")
                 print("wrote", HERE / f"page-{name}{kind}.png")
                 page.context.close()

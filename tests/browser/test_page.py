@@ -1,191 +1,179 @@
-"""The page in a real browser: views, numbers, keyboard, edits."""
+"""What one can do on the page: step, type, change, link, hear, and go without a mouse."""
 
 import re
-from pathlib import Path
+from collections.abc import Callable
 
-import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from clearhead.web import Shelf, lab
-
-MODELS = ["marian", "gpt2", "bert"]
+Visit = Callable[..., Page]
 
 
-def opened(page: Page, address: str, model: str, view: str = "flow") -> None:
-    page.goto(f"{address}#/{view}?model={model}&text=the%20cat")
-    page.wait_for_selector("nav a[aria-current='page']")
-    expect(page.locator("#status")).to_contain_text("sites recorded", timeout=20_000)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_the_flow_is_drawn_from_the_configuration(page: Page, address: str, model: str) -> None:
-    opened(page, address, model)
-    n_stacks = 2 if model == "marian" else 1
-    expect(page.locator(".stack")).to_have_count(n_stacks)
-    expect(page.locator(".block")).to_have_count(2 * n_stacks)
-    expect(page.locator(".cross")).to_have_count(2 if model == "marian" else 0)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_a_number_on_the_page_is_the_number_of_the_run(page: Page, address: str, shelf: Shelf, model: str) -> None:
-    opened(page, address, model)
-    page.locator(".part", has_text="self-attention").first.click()
-    page.locator(".card", has_text="self.pattern").click()
-    canvas = page.locator(".matrix canvas")
-    canvas.focus()
-    for _ in range(20):
-        page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    said = page.locator("#why .big")
-    expect(said).to_be_visible()
-    key = list(shelf._runs)[-1]
-    stack = "decoder" if model == "gpt2" else "encoder"
-    value = float(shelf.run(key)[f"{stack}.0.self.pattern"][0, 0, 1, 0])
-    assert float(said.inner_text()) == pytest.approx(value, rel=1e-5)
-    expect(page.locator("#why .good")).to_contain_text("✓")
-    expect(page.locator("#why pre mark")).to_contain_text("probe(")
-
-
-def test_why_leads_back_to_the_embedding(page: Page, address: str) -> None:
-    opened(page, address, "gpt2")
-    page.locator(".bars .word").first.click()
-    names: list[str] = []
-    for _ in range(40):
-        expect(page.locator("#why .good, #why .formula").first).to_be_visible()
-        names.append(page.locator("#why .quiet").first.inner_text())
-        terms = page.locator("#why .term:not([disabled])")
-        if not terms.count():
-            break
-        before = page.locator("#why .crumbs li").count()
-        terms.first.click()
-        expect(page.locator("#why .crumbs li")).to_have_count(before + 1)
-    assert any("embed." in name for name in names), names
-    page.locator("#why .crumbs button").first.click()
-    expect(page.locator("#why .quiet").first).to_have_text(names[0])
-
-
-def test_a_head_that_is_switched_off_changes_what_comes(page: Page, address: str) -> None:
-    opened(page, address, "gpt2", "whatif")
-    page.locator(".headgrid button").first.click()
-    expect(page.locator("code")).to_contain_text("ablate:decoder.0.self:head=0")
-    moved = page.locator(".panel .bars .number").first
-    expect(moved).to_contain_text("→")
-    before, after = (float(one) for one in moved.inner_text().split("→"))
-    assert not np.isclose(before, after)
-    page.get_by_role("button", name="undo everything").click()
-    expect(page.locator(".panel")).to_contain_text("Nothing is changed")
-
-
-def test_steps_of_decoding(page: Page, address: str) -> None:
-    opened(page, address, "marian")
+def test_steps_of_decoding(visit: Visit) -> None:
+    page = visit("marian")
     page.get_by_role("button", name="next →").click()
     expect(page.locator(".stepper .quiet")).to_contain_text("step 2 of")
-    expect(page.locator(".token.here")).to_have_count(1)
-    expect(page.locator(".token").nth(1)).to_have_class(re.compile("here"))
-    page.get_by_text("the beam tree").click()
+    assert page.evaluate("document.activeElement.textContent") == "next →", "the keyboard lost its place"
+    expect(page.locator(".decoding .token.here")).to_have_count(1)
+    expect(page.locator(".decoding .token").nth(1)).to_have_class(re.compile("here"))
+    expect(page.locator(".cache .cache-fresh")).to_have_count(2)
+    expect(page.locator(".cache .cache-full")).to_have_count(2)
+    page.get_by_text("The beam tree").click()
+    expect(page.locator(".tree svg rect").first).to_be_visible()
+    page.get_by_role("button", name="play").click()
+    expect(page.locator(".stepper .quiet")).to_contain_text("step 3 of")
+    page.get_by_role("button", name="pause").click()
+    page.get_by_role("button", name="← back").click()
     expect(page.locator(".tree svg rect").first).to_be_visible()
 
 
-def test_attention_as_cells_and_as_lines(page: Page, address: str) -> None:
-    opened(page, address, "marian", "attention")
-    expect(page.locator(".headgrid canvas")).to_have_count(4)
-    page.get_by_label("as lines between words").check()
-    word = page.locator(".lines text").first
-    word.hover()
-    expect(page.locator(".lines .readout")).to_contain_text("looks at")
+def test_temperature_changes_what_may_be_drawn_at_once(visit: Visit) -> None:
+    page = visit("gpt2")
+    slider = page.get_by_label("temperature")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowRight")
+    moved = page.locator(".bars .number").first
+    expect(moved).to_contain_text("→")
+    before, after = (float(one) for one in moved.inner_text().split("→"))
+    assert after > before, "half the temperature makes the likeliest likelier"
+    page.get_by_label("top-k").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".bars .number").nth(2)).to_contain_text("→ 0")
 
 
-def test_typing_runs_at_once_and_errors_are_said(page: Page, address: str, allowed: list[str]) -> None:
-    opened(page, address, "gpt2")
+def test_typing_runs_at_once_and_errors_are_said(visit: Visit, allowed: list[str]) -> None:
+    page = visit("gpt2")
     allowed.append("status of 400")
-    page.fill("#text", "another text")
-    expect(page.locator(".tokens")).to_contain_text("x")
+    page.fill("#text", "x")
+    expect(page.locator(".decoding .token").first).to_have_text("x")
     page.fill("#text", "a" * 200)
-    expect(page.locator("#status.error")).to_contain_text("longer", timeout=10_000)
+    expect(page.locator("#status.error")).to_contain_text("longer")
+    page.fill("#text", "b")
+    expect(page.locator("#status")).to_contain_text("sites recorded")
 
 
-def test_the_keyboard_alone_is_enough(page: Page, address: str) -> None:
-    opened(page, address, "gpt2")
-    page.locator("#text").focus()
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if "Attention" in page.evaluate("document.activeElement.textContent"):
-            break
-    page.keyboard.press("Enter")
+def test_an_address_leads_back_to_the_number(visit: Visit, address: str) -> None:
+    page = visit("gpt2")
+    page.locator(".bars .word").nth(1).click()
+    value = page.locator("#why .big").inner_text()
+    expect(page).to_have_url(re.compile("why=logits"))
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#why .big")).to_have_text(value)
+    page.get_by_role("link", name="Attention").click()
     expect(page.locator(".headgrid")).to_be_visible()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.tagName") in ("SELECT", "BUTTON", "INPUT")
+    page.go_back()
+    expect(page.locator(".stack")).to_be_visible()
 
 
-def test_the_course_computes(page: Page, address: str) -> None:
-    page.goto(f"{address}#/course")
-    page.get_by_role("button", name=re.compile("^B4")).click(timeout=20_000)
-    page.get_by_text("Worked example E4").click()
-    expect(page.locator("main")).to_contain_text(re.compile("masked", re.IGNORECASE))
-    expect(page.locator("table").first).to_be_visible()
+def test_the_keyboard_alone_is_enough(visit: Visit) -> None:
+    page = visit("marian")
+
+    def reach(words: str, most: int = 60) -> None:
+        for _ in range(most):
+            page.keyboard.press("Tab")
+            said = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            if words in page.evaluate(said):
+                return
+        raise AssertionError(f"{words} was not reached")
+
+    page.locator("body").press("Home")
+    reach("Skip to the view")
+    reach("self-attention")
+    page.keyboard.press("Enter")
+    expect(page.locator(".card").first).to_be_visible()
+    reach("self.pattern")
+    page.keyboard.press("Enter")
+    expect(page.locator(".zoom .matrix canvas")).to_be_visible()
+    reach("Arrow keys move")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator("#why .big")).to_be_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Why?"
+    reach("score", most=6)
+    page.keyboard.press("Enter")
+    expect(page.locator("#why .crumbs li")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator("#why")).to_be_hidden()
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS", "the keyboard goes back where it asked"
 
 
-def test_a_saved_walk_opens_without_the_server(page: Page, address: str, browser: Browser, tmp_path: Path) -> None:
-    opened(page, address, "marian")
-    page.locator(".bars .word").first.click()
-    expect(page.locator("#why .term").first).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save", exact=True).click()
-    path = tmp_path / "walk.html"
-    download.value.save_as(path)
-    alone = browser.new_page()
-    wanted: list[str] = []
-    alone.on("request", lambda request: wanted.append(request.url))
-    alone.goto(path.as_uri())
-    expect(alone.locator("h2", has_text="why")).to_be_visible()
-    expect(alone.locator("svg").first).to_be_visible()
-    assert wanted == [path.as_uri()]
-    alone.close()
+def test_a_cell_of_a_pattern_is_dragged(visit: Visit) -> None:
+    page = visit("marian", "whatif", pattern="decoder.1.cross.pattern")
+    canvas = page.locator(".before-after canvas").first
+    canvas.focus()
+    page.keyboard.press("ArrowDown")
+    share = float(page.locator(".before-after .readout").first.inner_text().rpartition(":")[2])
+    page.keyboard.press("+")
+    expect(page.locator("code").last).to_contain_text("look:decoder.1.cross:head=0,query=1,weights=")
+    after = page.locator(".before-after canvas").nth(1)
+    after.focus()
+    page.keyboard.press("ArrowDown")
+    moved = float(page.locator(".before-after .readout").nth(1).inner_text().rpartition(":")[2])
+    assert moved == pytest.approx(share + 0.1, abs=1e-4)
 
 
-def test_a_quiz_explains_itself(page: Page, address: str) -> None:
-    page.goto(f"{address}#/course")
-    page.get_by_role("button", name=re.compile("^B4")).click(timeout=20_000)
-    question = page.locator("[data-question=sees]")
-    question.get_by_role("button", name="Check").click()
-    expect(question).to_contain_text("Choose an answer first")
-    question.get_by_label("2", exact=True).check()
-    question.get_by_role("button", name="Check").click()
-    expect(question).to_contain_text("Not quite. Right is: 3")
-    expect(question).to_contain_text("[1, 2, 3, 4, 5]")
-    question.get_by_label("3", exact=True).check()
-    question.get_by_role("button", name="Check").click()
-    expect(question.locator(".good")).to_have_text("Right.")
-    page.reload()
-    expect(page.locator("#progress")).to_contain_text("1 of", timeout=20_000)
+@pytest.mark.parametrize(
+    ("does", "edit"),
+    [
+        ("leave out decoder.1", "skip:decoder.1"),
+        ("open the causal mask", "open-mask:decoder"),
+    ],
+)
+def test_other_changes(visit: Visit, does: str, edit: str) -> None:
+    page = visit("gpt2", "whatif")
+    page.get_by_label(does).check()
+    expect(page.locator("code").last).to_contain_text(edit)
+    expect(page.locator("#after")).to_be_visible()
 
 
-def test_two_texts_are_compared_by_layer(page: Page, address: str) -> None:
-    opened(page, address, "bert", "compare")
+def test_scores_and_positions_are_changed(visit: Visit) -> None:
+    page = visit("bert", "whatif")
+    page.get_by_label("factor of the scores").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("code").last).to_contain_text("scale:encoder.*.self:factor=1.41")
+    page.get_by_label("first position").select_option("1")
+    page.get_by_label("second position").select_option("3")
+    expect(page.locator("code").last).to_contain_text("swap:encoder:first=1,second=3")
+
+
+def test_two_texts_are_compared_by_layer(visit: Visit) -> None:
+    page = visit("bert", "compare")
     page.get_by_label("Second text").fill("the mat")
     page.get_by_label("A word that both have").fill("the")
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator("main svg circle")).to_have_count(3)
+    expect(page.locator("main .curve circle")).to_have_count(3)
     expect(page.locator(".before-after canvas")).to_have_count(2)
 
 
-def test_a_training_is_watched(page: Page, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = (*lab._SETTINGS, "train.steps=20", "train.evaluate_every=10")
-    monkeypatch.setattr(lab, "_SETTINGS", short)
-    opened(page, address, "gpt2", "train")
-    page.get_by_label("task").select_option("copy")
-    page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.locator("#training-status")).to_contain_text("done", timeout=60_000)
-    expect(page.locator("main polyline")).to_be_visible()
-    page.get_by_text("one gradient").click()
-    expect(page.locator("details details summary").first).to_contain_text("d loss / d")
+def test_five_hundred_tokens_stay_usable(visit: Visit) -> None:
+    text = " ".join(["the quick brown fox jumps over a lazy dog near the river bank"] * 24)
+    page = visit("translator", "attention", text, to="fr", part="encoder self")
+    n_tokens = int(page.locator("#status").inner_text().split()[0])
+    assert n_tokens > 400
+    overview = page.locator(".overview canvas")
+    expect(overview).to_be_visible()
+    expect(page.locator(".explore .matrix canvas")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1282
+    overview.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".overview")).to_contain_text("rows 16 to 47")
+    box = overview.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".overview")).not_to_contain_text("rows 16 to 47")
+    page.get_by_role("button", name="text", exact=True).click()
+    expect(page.locator(".chip").nth(400)).to_be_visible()
 
 
 @pytest.mark.parametrize("view", ["flow", "attention", "whatif", "compare", "train", "course"])
-def test_nothing_is_wider_than_a_phone(page: Page, address: str, view: str) -> None:
+def test_nothing_is_wider_than_a_phone(visit: Visit, page: Page, view: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
-    opened(page, address, "marian", view)
-    page.wait_for_timeout(300)
+    visit("translator", view, "The cat sat on the mat.", to="fr")
+    expect(page.locator("main h2").first).to_be_visible()
+    page.wait_for_load_state("networkidle")
     assert page.evaluate("document.documentElement.scrollWidth") <= 392

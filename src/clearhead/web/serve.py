@@ -12,6 +12,8 @@ from clearhead.web.app import make_app
 from clearhead.web.shelf import Shelf
 
 HOST = "127.0.0.1"
+FIRST = "translator"
+"""The embedded model that the page opens on."""
 _TRIES = 20
 
 
@@ -32,11 +34,19 @@ def serve_page(
 
     Raises:
         ServerError: No port is free.
+        WeightsError: A model that was named is not there, or cannot be loaded.
     """
+    shelf = Shelf(names=names)
+    for name in shelf.names if names else ():
+        say(f"loading {name}")
+        shelf.model(name)
     with bound(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}/"
-        config = uvicorn.Config(make_app(Shelf(names=names)), log_level="warning", timeout_graceful_shutdown=2)
+        config = uvicorn.Config(make_app(shelf), log_level="warning", timeout_graceful_shutdown=2)
         say(f"{address}  (Ctrl-C ends)")
+        if not names and FIRST in shelf.names:
+            # So that the first view need not wait for it.
+            threading.Thread(target=shelf.model, args=(FIRST,), daemon=True).start()
         if browser:
             threading.Timer(0.5, webbrowser.open, (address,)).start()
         uvicorn.Server(config).run(sockets=[listener])

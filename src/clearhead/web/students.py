@@ -40,7 +40,8 @@ class Student:
             **options: How to decode, by the names of DecodingSettings.
         """
         source, target = as_ids(self.tokenizer, (text, ""))
-        settings = DecodingSettings(**{"max_new_tokens": _MOST_NEW, **options}, end_ids=(target[-1],))
+        given: dict[str, Any] = {"max_new_tokens": _MOST_NEW, **options, "end_ids": (target[-1],)}
+        settings = DecodingSettings(**given)
         found = record_request(
             Engine(network=self.network, start_id=target[0]),
             Request(ids=tuple(source), settings=settings),

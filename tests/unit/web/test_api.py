@@ -12,6 +12,7 @@ from clearhead.model import Model
 from clearhead.web import Shelf, lab, make_app
 from clearhead.web import shelf as shelf_module
 from clearhead.web.guard import MOST_BYTES
+from clearhead.web.routes.runs import in_blocks
 
 Make = Callable[..., Model]
 SHORT = {"max_new_tokens": 4}
@@ -204,6 +205,27 @@ def test_the_course_asks_and_judges(client: TestClient) -> None:
     assert client.post("/api/course/sees/answer", json={"chosen": ["x"]}).status_code == 400
 
 
+def test_an_example_with_other_numbers(client: TestClient) -> None:
+    plain = client.get("/api/examples/E11").json()
+    assert [one["key"] for one in plain["inputs"]] == ["x", "w"]
+    other = client.post("/api/examples/E11", json={"given": {"x": [[1, 0], [0, 1], [0, 0]]}}).json()
+    assert other["results"][0]["computed"] == [[3, 1, 5], [6, 9, 7], [0, 0, 0]]
+    assert client.post("/api/examples/E11", json={"given": {"x": [["a"]]}}).status_code == 400
+    assert client.post("/api/examples/E99", json={"given": {}}).status_code == 400
+
+
+def test_blocks_of_a_pattern_still_sum_to_one() -> None:
+    pattern = np.random.default_rng(0).dirichlet(np.ones(100), size=(2, 70)).astype(np.float32)
+    found = in_blocks(pattern, most=16, shares=True)
+    assert found.shape == (2, 14, 15)
+    np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(found[1, 2, 3], pattern[1, 10:15, 21:28].sum(-1).mean(), atol=1e-6)
+    scores = np.zeros((4, 40), dtype=np.float32)
+    scores[1, 3], scores[1, 2], scores[0, 0] = -5, 2, np.nan
+    assert in_blocks(scores, most=10, shares=False)[1, 0] == -5
+    assert in_blocks(scores, most=10, shares=False)[0, 0] == 0
+
+
 def test_one_word_in_two_sentences(client: TestClient) -> None:
     asked = {"model": "bert", "first": "the cat", "second": "the mat", "word": "the"}
     layers = client.post("/api/similarity", json=asked).json()["layers"]
@@ -211,21 +233,46 @@ def test_one_word_in_two_sentences(client: TestClient) -> None:
     assert client.post("/api/similarity", json={**asked, "word": "dog"}).status_code == 400
 
 
-def test_a_tiny_training_learns_is_watched_and_opened(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiny_trainings_learn_are_watched_and_opened(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lab, "_SETTINGS", (*lab._SETTINGS, "train.steps=30", "train.evaluate_every=10"))
-    assert client.get("/api/training").json() == {"status": "none"}
+    assert client.get("/api/training").json() == {"status": "none", "lessons": []}
     assert client.get("/api/training/gradient").status_code == 400
     assert client.post("/api/training", json={"task": "pairs", "pairs": "one line"}).status_code == 400
-    assert client.post("/api/training", json={"task": "copy"}).status_code == 200
-    assert client.post("/api/training", json={"task": "copy"}).status_code == 400
+    asked = {"task": "copy", "architectures": ["transformer", "recurrent-attention", "recurrent"]}
+    assert client.post("/api/training", json=asked).status_code == 200
+    assert client.post("/api/training", json=asked).status_code == 400
     found = settled(client)
-    assert found["status"] == "done" and len(found["glimpses"]) == 3
-    assert found["losses"][-1][1] < found["losses"][0][1]
-    glimpse = found["glimpses"][-1]
-    np.testing.assert_allclose(np.array(glimpse["pattern"]).sum(-1), 1, atol=1e-5)
+    assert [one["status"] for one in found["lessons"]] == ["done"] * 3
+    for lesson in found["lessons"]:
+        assert len(lesson["glimpses"]) == 3
+        assert lesson["losses"][-1][1] < lesson["losses"][0][1]
+        pattern = lesson["glimpses"][-1]["pattern"]
+        assert (pattern is None) == (lesson["architecture"] == "recurrent")
+        if pattern is not None:
+            assert np.shape(pattern) == tuple(len(lesson["glimpses"][-1][side]) for side in ("rows", "columns"))
+            np.testing.assert_allclose(np.array(pattern).sum(-1), 1, atol=1e-5)
     opened = client.get("/api/training/gradient").json()
     assert opened["gradient"]["recomputed"] == pytest.approx(opened["gradient"]["value"], abs=1e-5)
-    assert client.get("/api/training", params={"since": 2}).json()["total"] == 3
+    later = client.get("/api/training", params={"since": "2,1"}).json()["lessons"]
+    assert [len(one["glimpses"]) for one in later] == [1, 2, 3]
+    _students_are_models(client, [one["name"] for one in found["lessons"]])
+
+
+def _students_are_models(client: TestClient, names: list[str]) -> None:
+    """What was trained is listed, described, run, opened and edited like any other model."""
+    assert set(names) <= set(client.get("/api/models").json()["models"])
+    for name in names:
+        assert client.get(f"/api/models/{name}").json()["trained"]
+        run = client.post("/api/runs", json={"model": name, "text": "a b c"}).json()
+        assert [token["shown"] for token in run["source"]][:3] == ["a", "b", "c"]
+        why = client.post(f"/api/runs/{run['run']}/why", json={"site": "logits", "index": {"T": 0, "V": 5}}).json()
+        assert why["recomputed"] == pytest.approx(why["value"], abs=1e-4)
+        assert why["plus"] + why["minus"] == pytest.approx(why["recomputed"], abs=1e-6)
+    looks = {"model": names[1], "text": "a b c", "edits": ["look:decoder.cross:query=0,key=1"]}
+    run = client.post("/api/runs", json=looks).json()
+    values = client.get(f"/api/runs/{run['run']}/values", params={"site": "decoder.cross.pattern", "head": 0})
+    row = np.frombuffer(values.content, "<f4").reshape([int(one) for one in values.headers["X-Shape"].split(",")])[0]
+    assert row.tolist() == [0, 1, 0, 0]
 
 
 def test_a_training_can_be_stopped(client: TestClient) -> None:

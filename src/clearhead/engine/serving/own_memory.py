@@ -96,6 +96,13 @@ class OwnMemory:
         first = end - self.width
         return key[:, :, first : end + 1], value[:, :, first : end + 1]
 
+    def open(self, layer: int) -> tuple[Tensor, Tensor]:
+        """All columns of a layer with the next one, which is still to be written."""
+        assert self._both is not None
+        where = slice(self._end - self.width, self._end + 1)
+        key, value = (stored[layer, : len(self.lengths), :, where] for stored in self._both)
+        return key, value
+
     def close_step(self) -> None:
         """Counts the column that was written in every layer."""
         self._end += 1

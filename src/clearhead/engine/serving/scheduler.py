@@ -126,9 +126,7 @@ class Scheduler:
         with torch.inference_mode():
             while self._has_work():
                 self._worker.turn()
-            self._unfinished = self._worker.give_up(
-                Closed("the server closed before the answer was there", advice="the same request, a little later")
-            )
+            self._unfinished = self._worker.give_up(_closed)
 
     def _has_work(self) -> bool:
         """Waits until there is something to do; False once all is over."""
@@ -161,3 +159,7 @@ class Scheduler:
         """Seconds until about half of those who wait will have been answered."""
         each = self._worker.load.seconds / max(1, self._worker.finished)
         return min(max(each * waiting / 2, _SOONEST), _LATEST)
+
+
+def _closed() -> Closed:
+    return Closed("the server closed before the answer was there", advice="the same request, a little later")

@@ -50,6 +50,10 @@ class _OwnLayer(KeyValueCache):
         """Takes the keys and values of one new position; gives those of all positions so far."""
         return self._memory.write(self._layer, key_BGKC, value_BGKC)
 
+    def opened(self) -> tuple[Tensor, Tensor]:
+        """The memory of all positions and one more, which a kernel writes."""
+        return self._memory.open(self._layer)
+
 
 class _SourceLayer(KeyValueCache):
     """One layer's sources, which do not change."""

@@ -7,7 +7,7 @@ A turn  1. lets go of what nobody wants any more,
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -41,6 +41,7 @@ class Worker:
         self._network = engine.network
         self._piece = _ALL_AT_ONCE if alone else limits.prompt_tokens
         self._notes: list[tuple[Job, Event | Failure]] = []
+        self._taken: set[Job] = set()  # from the queue of the fresh, and not ended
         self._begin()
         self.finished = 0
         self._tokens = 0
@@ -62,15 +63,17 @@ class Worker:
             self._read()
             self._step()
         except Exception as error:  # noqa: BLE001  (those who are seated are told, and the others go on)
-            self._fail(self._seated, error)
+            parked = self.admission.parked.items()
+            self._fail([job for job in self._taken if job not in parked], error)
             self._begin()
         self._seconds += time.monotonic() - start
         self._tell()
 
-    def give_up(self, why: Exception) -> int:
+    def give_up(self, why: Callable[[], Exception]) -> int:
         """Ends everything; gives how many jobs were not finished."""
         jobs = [job for job in (*self._seated, *self.admission.empty()) if not job.ended]
-        self._fail(jobs, why)
+        for job in jobs:
+            self._fail([job], why())
         self._begin()
         self._tell()
         return len(jobs)
@@ -113,6 +116,7 @@ class Worker:
             if found is None:
                 return
             job, leaving = found
+            self._taken.add(job)
             self._park(leaving)
             self.admission.make_room([*self._seated, job])
             job.turn = 0
@@ -182,6 +186,7 @@ class Worker:
         self._notes.append((job, note))
         if isinstance(note, Failure) or note.finish is not None:
             job.ended = True
+            self._taken.discard(job)
             self.finished += 1
 
     def _tell(self) -> None:

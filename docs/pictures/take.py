@@ -105,7 +105,7 @@ def _opened(page: Page) -> None:
 
 def _zoom(page: Page) -> None:
     page.locator(".part.cross").last.click()
-    page.locator(".card", has_text="cross.pattern").click()
+    page.locator(".card[data-site$='cross.pattern']").click()
     page.wait_for_selector(".zoom .matrix canvas")
     page.locator(".zoom").scroll_into_view_if_needed()
 

@@ -100,7 +100,7 @@ def test_networks_are_trained_watched_and_compared(
     page.get_by_role("link", name="Flow").click()
     expect(page.locator(".part.cross")).to_contain_text("Bahdanau")
     page.locator(".part.cross").click()
-    page.locator(".card", has_text="pattern").click()
+    page.locator(".card[data-site$='cross.pattern']").click()
     page.locator(".zoom .matrix canvas").press("Enter")
     expect(page.locator("#why .good")).to_contain_text("✓")
 

@@ -42,7 +42,7 @@ def _flow(page: Page, shelf: Shelf, stacks: dict, *, crosses: bool) -> None:  # 
     expect(page.locator(".block")).to_have_count(sum(stack.n_layers for stack in stacks.values()))
     expect(page.locator(".part.cross")).to_have_count(stacks["decoder"].n_layers if crosses else 0)
     page.locator(".part", has_text="self-attention").first.click()
-    page.locator(".card", has_text="self.pattern").click()
+    page.locator(".card[data-site$='self.pattern']").click()
     run = shelf.run(list(shelf._runs)[-1])
     first = next(iter(stacks))
     page.locator(".heads button").nth(1).click()

@@ -85,7 +85,7 @@ def test_the_keyboard_alone_is_enough(visit: Visit) -> None:
     reach("self-attention")
     page.keyboard.press("Enter")
     expect(page.locator(".card").first).to_be_visible()
-    reach("self.pattern")
+    reach("self.patternB")
     page.keyboard.press("Enter")
     expect(page.locator(".zoom .matrix canvas")).to_be_visible()
     reach("Arrow keys move")

@@ -122,6 +122,13 @@ CHAPTERS = (
             "A recurrent encoder-decoder squeezes a sentence into one vector. Bahdanau's attention let its decoder look "
             "back at every position: score = v · tanh(query + key), a small network instead of a product.",
         ),
+        live=(
+            Live(
+                view="train",
+                says="Train a Transformer, an RNN with this attention and one without it on the same letters, watch "
+                "all three learn, then open them side by side.",
+            ),
+        ),
         questions=(
             Question(
                 key="additive",

@@ -49,6 +49,8 @@ export class Refusal extends Error {
     if (said.expected) lines.push(`expected: ${said.expected}`);
     if (said.advice) lines.push(`try: ${said.advice}`);
     super(lines.join("\n"));
+    /** Whether it was about a run that the server has forgotten. */
+    this.gone = (said.problem ?? "").includes("gone");
   }
 }
 

@@ -1,7 +1,7 @@
 // The page: what is asked for above, the view below, and the address that says both.
 
 import { address, readAddress, writeAddress } from "./address.js";
-import { ask } from "./api.js";
+import { Refusal, ask } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { download, saveView } from "./export.js";
 import { changed, listen, rerun, state } from "./state.js";
@@ -28,9 +28,15 @@ const VIEWS = {
 };
 const TYPING_PAUSE = 450;
 
+/** Says what went wrong; a run that the server has forgotten is made again. @param {unknown} error */
+function trouble(error) {
+  complain(error);
+  if (error instanceof Refusal && error.gone) run().catch(complain);
+}
+
 window.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  complain(event.reason);
+  trouble(event.reason);
 });
 
 let byTab = false;
@@ -53,7 +59,7 @@ function draw() {
     fill(place, h("p", {}, "Type a text above, and it runs here."));
     return;
   }
-  Promise.resolve(view.draw(place)).catch(complain);
+  Promise.resolve(view.draw(place)).catch(trouble);
 }
 
 /** @param {string} name @param {boolean} [keepText] */
@@ -84,7 +90,7 @@ async function run(draft = false) {
   const tokens = made.source.length + made.target.length;
   const took = Math.round(performance.now() - begun);
   say(draft ? `${tokens} tokens, a draft in ${took} ms` : `${tokens} tokens, ${Object.keys(made.sites).length} sites recorded in ${took} ms`);
-  if (!draft && state.question) await reopen(state.question);
+  if (!draft && state.question) await reopen(state.question).catch(() => closeWhy());
 }
 
 /** The run and all that was asked of it, as one file that opens without this server. */

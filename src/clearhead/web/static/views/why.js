@@ -56,7 +56,9 @@ export async function why(site, index, options = {}) {
 export async function reopen(said) {
   const [site, places, by] = said.split("|");
   const pairs = (places ?? "").split(",").filter(Boolean).map((pair) => pair.split("="));
-  await why(site, Object.fromEntries(pairs.map(([letter, place]) => [letter, Number(place)])), { by: by || undefined });
+  trail = [];
+  asking = "";
+  await go({ site, index: Object.fromEntries(pairs.map(([letter, place]) => [letter, Number(place)])), by: by || undefined, path: [] }, true);
 }
 
 /** @param {Question} question */
@@ -65,8 +67,8 @@ function spelt(question) {
   return `${question.site}|${places.join(",")}${question.by ? `|${question.by}` : ""}`;
 }
 
-/** @param {Question} question */
-async function go(question) {
+/** @param {Question} question @param {boolean} [aside] leave the keyboard where it is */
+async function go(question, aside = false) {
   const run = asking || state.run?.run;
   if (!run) return;
   const node = /** @type {Opened} */ (await ask(`runs/${run}/why`, question));
@@ -76,7 +78,7 @@ async function go(question) {
   walked = [...walked, question].slice(-40);
   if (!asking) state.question = spelt(question);
   writeAddress();
-  await draw(question, node);
+  await draw(question, node, aside);
 }
 
 /** @param {number} place */
@@ -86,8 +88,8 @@ async function back(place) {
   await go(question);
 }
 
-/** @param {Question} question @param {Opened} node */
-async function draw(question, node) {
+/** @param {Question} question @param {Opened} node @param {boolean} aside */
+async function draw(question, node, aside) {
   const pane = byId("why");
   const given = node.operation === "given";
   const near = Math.abs(node.recomputed - node.value) <= 1e-5 * Math.max(1, Math.abs(node.value));
@@ -114,7 +116,7 @@ async function draw(question, node) {
     node.line ? await code(node.line) : null,
   );
   pane.scrollTop = 0;
-  title.focus({ preventScroll: true });
+  if (!aside) title.focus({ preventScroll: true });
 }
 
 /** The same number, opened another way. @param {Question} question */

@@ -76,7 +76,7 @@ async function card(site, run, open) {
   const head = headsOf(run, site) ? Math.min(Number(state.where.head ?? 0), headsOf(run, site) - 1) : undefined;
   const found = await values(run.run, site, { head, most: SMALL });
   const [rows, columns] = found.shape.length === 1 ? [1, found.shape[0]] : found.shape;
-  return h("button", { class: "card", type: "button", onclick: open, title: record.operation }, h("strong", {}, site.split(".").slice(2).join(".") || site), shape(record.axes, record.shape), thumbnail(found.data, rows, columns), h("small", {}, record.operation));
+  return h("button", { class: "card", type: "button", "data-site": site, onclick: open, title: record.operation }, h("strong", {}, site.split(".").slice(2).join(".") || site), shape(record.axes, record.shape), thumbnail(found.data, rows, columns), h("small", {}, record.operation));
 }
 
 /** @param {Run} run @param {string} site @param {() => void} again */

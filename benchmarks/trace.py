@@ -1,10 +1,11 @@
 """What looking costs: decoding with every pattern recorded, beside plain decoding, in turns; and memory on long texts.
 
-    python benchmarks/trace.py [--rounds 7] [--models NAME...]
+    python benchmarks/trace.py [--rounds 7] [--models NAME...] [--beams 1]
 
-Batch 1, float32, greedy. The plain run and the recorded one take turns, so that a busy machine slows both alike; the
-medians are compared. Memory is the peak of a process of its own that writes 1,000 tokens with every site recorded
-through the disk.
+Batch 1, float32, one thread, greedy unless beams are asked for. Times are those that the processor gave to this
+process, so that who else wants it does not count; the plain run and the recorded ones take turns, so that a machine
+whose caches are busy slows them alike; the medians are compared. Memory is the peak of a process of its own that writes
+1,000 tokens with every site recorded through the disk.
 """
 
 import argparse
@@ -18,6 +19,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+import torch
 
 import clearhead
 from clearhead.config import SIZES, TokenIds, architecture
@@ -36,17 +39,17 @@ LONG = 1000
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds of one call."""
-    begun = time.perf_counter()
+    """Seconds of the processor that one call takes."""
+    begun = time.process_time()
     work()
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
-def compare(name: str, rounds: int) -> None:
+def compare(name: str, rounds: int, beams: int) -> None:
     """Print what recording costs for one model."""
     model = clearhead.load(name)
     text, to = TEXTS.get(Path(name).name, TEXTS["default"])
-    options = {"beams": 1, "max_new_tokens": 120, **({} if to else {"temperature": 0})}
+    options = {"beams": beams, "max_new_tokens": 120, **({} if to or beams > 1 else {"temperature": 0})}
 
     def plain() -> object:
         return record_nothing(model, text, to, options)
@@ -57,16 +60,17 @@ def compare(name: str, rounds: int) -> None:
     def everything() -> object:
         return model.generate(text, to=to, trace="*", **options)
 
-    for work in (plain, recorded, everything):
+    works = {"plain": plain, "patterns": recorded, "everything": everything}
+    for work in works.values():
         work()
-    times: dict[str, list[float]] = {"plain": [], "patterns": [], "everything": []}
-    for _ in range(rounds):
-        times["plain"].append(timed(plain))
-        times["patterns"].append(timed(recorded))
-        times["everything"].append(timed(everything))
+    times: dict[str, list[float]] = {key: [] for key in works}
+    for number in range(rounds):
+        order = list(works) if number % 2 else list(works)[::-1]
+        for key in order:
+            times[key].append(timed(works[key]))
     medians = {key: statistics.median(values) for key, values in times.items()}
     steps = len(model.generate(text, to=to, **options).trace.written)
-    print(f"{Path(name).name}: {steps} tokens, plain {steps / medians['plain']:.0f} tokens/s")
+    print(f"{Path(name).name}: {steps} tokens, beams {beams}, plain {steps / medians['plain']:.0f} tokens/s")
     for key in ("patterns", "everything"):
         print(f"  {key:<10} {medians[key] / medians['plain']:.3f} times plain decoding")
 
@@ -100,13 +104,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--models", nargs="*", default=[str(SHARED / "models" / "stories15M"), "translator"])
+    parser.add_argument("--beams", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="the memory of one long run alone, in this process")
     given = parser.parse_args()
     if given.long:
         long_run()
         return
+    torch.set_num_threads(1)
     for name in given.models:
-        compare(name, given.rounds)
+        compare(name, given.rounds, given.beams)
     sys.stdout.flush()
     subprocess.run([sys.executable, __file__, "--long"], check=True)  # noqa: S603  (this very file)
 

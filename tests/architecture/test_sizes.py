@@ -25,6 +25,7 @@ POSITIONAL = {
     "ClearheadError": "an exception is raised with its message first",
     "Recorder": "sites read as a list: Recorder(site, site)",
     "Guard": "an ASGI middleware is given the application first",
+    "Watch": "an ASGI middleware is given the application first",
     "TinyModel": "an architecture's name is enough: TinyModel(name)",
     "Edit": "a site and its change read as a sentence: Edit(site, change)",
 }

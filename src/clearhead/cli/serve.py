@@ -31,36 +31,39 @@ class Weights(StrEnum):
     INT8 = "int8"
 
 
+Models = Annotated[
+    list[str] | None, typer.Argument(metavar="MODEL", help="Folders, or owner/name; by default what is embedded.")
+]
+Tokens = Annotated[
+    Path | None, typer.Option("--tokens", metavar="FILE", help="Tokens that may ask: one a line, a name before it.")
+]
+Anyone = Annotated[bool, typer.Option("--allow-anyone", help="Listen for others without asking for tokens.")]
+Hosts = Annotated[
+    list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A name that the server is called by.")
+]
+Origins = Annotated[list[str] | None, typer.Option("--allow-origin", metavar="URL", help="A site whose pages may ask.")]
+Patience = Annotated[float, typer.Option("--patience", metavar="SECONDS", help="The longest for a request to arrive.")]
+Index = Annotated[
+    Path | None, typer.Option("--index", metavar="FOLDER", help="An index of `clearhead search`, for /search.")
+]
+
+
 @app.command(help="Serve models to other programs.", epilog=_EPILOG)
 def serve(
-    models: Annotated[
-        list[str] | None, typer.Argument(metavar="MODEL", help="Folders, or owner/name; by default what is embedded.")
-    ] = None,
+    models: Models = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 for one that is free.")] = 8000,
-    tokens: Annotated[
-        Path | None, typer.Option("--tokens", metavar="FILE", help="Tokens that may ask: one a line, a name before it.")
-    ] = None,
-    allow_anyone: Annotated[
-        bool, typer.Option("--allow-anyone", help="Listen for others without asking for tokens.")
-    ] = False,
-    allow_hosts: Annotated[
-        list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A name that the server is called by.")
-    ] = None,
-    allow_origins: Annotated[
-        list[str] | None, typer.Option("--allow-origin", metavar="URL", help="A site whose pages may ask.")
-    ] = None,
+    tokens: Tokens = None,
+    allow_anyone: Anyone = False,
+    allow_hosts: Hosts = None,
+    allow_origins: Origins = None,
     rate: Annotated[int, typer.Option("--rate", metavar="N", min=0, help="Requests a minute and client; 0: any.")] = 0,
     rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, max=1024, help="Texts written at once.")] = 32,
     waiting: Annotated[int, typer.Option("--waiting", metavar="N", min=0, help="Requests that may wait.")] = 256,
     deadline: Annotated[float, typer.Option("--deadline", metavar="SECONDS", help="The longest for a request.")] = 120,
     grace: Annotated[float, typer.Option("--grace", metavar="SECONDS", help="What requests have to end in.")] = 10,
-    patience: Annotated[
-        float, typer.Option("--patience", metavar="SECONDS", help="The longest for a request to arrive.")
-    ] = 20,
-    index: Annotated[
-        Path | None, typer.Option("--index", metavar="FOLDER", help="An index of `clearhead search`, for /search.")
-    ] = None,
+    patience: Patience = 20,
+    index: Index = None,
     weights: Annotated[Weights, typer.Option("--weights", help="How weights are held.")] = Weights.FLOAT32,
     threads: Annotated[int | None, typer.Option("--threads", metavar="N", min=1, help="Threads of a model.")] = None,
     log_text: Annotated[bool, typer.Option("--log-text", help="Write what users sent to the log too.")] = False,

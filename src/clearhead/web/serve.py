@@ -63,6 +63,7 @@ def bound(port: int) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, place))
+            listener.listen()  # until it does, another process could bind the same port
         except OSError:
             listener.close()
         else:

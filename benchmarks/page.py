@@ -3,8 +3,8 @@
 python benchmarks/page.py [--rounds N]
 
 The server and the browser run on this computer; the goals stand beside what was measured. "Waited" is the time on the
-clock, which a busy computer makes longer; "work" is what the server's processor time and the browser's main thread
-(its own counters TaskDuration and ScriptDuration) spent, which is what one waits where nothing else runs.
+clock, which a busy computer makes longer. "Work" is the processor time of the server and of the browser's main thread
+(its own counters TaskDuration and ScriptDuration): about what one waits where nothing else runs.
 """
 
 import argparse
@@ -70,7 +70,7 @@ class Clock:
 
     def __init__(self, page: Page) -> None:
         self._instruments = page.context.new_cdp_session(page)
-        self._instruments.send("Performance.enable")
+        self._instruments.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.begin()
 
     def begin(self) -> None:
@@ -130,16 +130,16 @@ def panning(page: Page, address: str) -> list[float]:
     page.wait_for_load_state("networkidle")
     assert page.locator(".headgrid canvas").count() == LAYERS * HEADS
     instruments = page.context.new_cdp_session(page)
-    instruments.send("Performance.enable")
+    instruments.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.evaluate("document.querySelector('.overview-grid .scroll').style.width = '200px'")
     box = page.locator(".matrix canvas").bounding_box()
     assert box is not None
     frames: list[float] = []
     for place in range(PANS):
         share = place / PANS
+        before = counter(instruments, "ScriptDuration")
         page.mouse.move(box["x"] + 60 + share * (box["width"] - 80), box["y"] + 60 + share * 300)
         instruments.send("Input.dispatchMouseEvent", _wheel(40 if place % 2 else -40))
-        before = counter(instruments, "ScriptDuration")
         page.evaluate("new Promise(requestAnimationFrame)")
         frames.append(counter(instruments, "ScriptDuration") - before)
     return frames

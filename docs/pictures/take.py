@@ -100,7 +100,7 @@ def _opened(page: Page) -> None:
     _why(page)
     for place in range(1, 3):
         page.locator("#why button.operand, #why button.box").first.click()
-        page.wait_for_function(f"document.querySelectorAll('#why .crumbs li').length === {place}")
+        page.locator("#why .crumbs li").nth(place - 1).wait_for()
 
 
 def _zoom(page: Page) -> None:

@@ -24,9 +24,10 @@ def test_there_are_questions_enough() -> None:
 
 
 def test_a_quiz_explains_itself_and_is_remembered(page: Page, address: str) -> None:
-    page.goto(address)
-    page.evaluate("localStorage.clear()")
     chapter(page, address, "B4")
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    expect(page.locator("#progress")).to_contain_text("0 of")
     question = page.locator("[data-question=sees]")
     question.get_by_role("button", name="Check").click()
     expect(question).to_contain_text("Choose an answer first")

@@ -69,7 +69,7 @@ def _candidates(page: Page, logits: np.ndarray) -> None:
     powers = np.exp(logits[0].astype(np.float64) - logits[0].max())
     best = np.sort(powers / powers.sum())[::-1]
     shown = [float(one) for one in page.locator(".bars .number").all_inner_texts()[:3]]
-    assert shown == pytest.approx(list(best[:3]), rel=5e-3)
+    assert shown == pytest.approx(list(best[:3]), rel=6e-3)
 
 
 def _attention(page: Page, stacks: dict) -> None:  # type: ignore[type-arg]

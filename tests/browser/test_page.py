@@ -20,11 +20,14 @@ def test_steps_of_decoding(visit: Visit) -> None:
     expect(page.locator(".cache .cache-full")).to_have_count(2)
     page.get_by_text("The beam tree").click()
     expect(page.locator(".tree svg rect").first).to_be_visible()
-    page.get_by_role("button", name="play").click()
-    expect(page.locator(".stepper .quiet")).to_contain_text("step 3 of")
-    page.get_by_role("button", name="pause").click()
     page.get_by_role("button", name="← back").click()
+    expect(page.locator(".stepper .quiet")).to_contain_text("step 1 of")
     expect(page.locator(".tree svg rect").first).to_be_visible()
+    page.get_by_role("button", name="play").click()
+    page.get_by_role("button", name="pause").click()
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+    page.get_by_role("button", name="play").click()
+    expect(page.locator(".stepper .quiet")).not_to_contain_text("step 1 of")
 
 
 def test_temperature_changes_what_may_be_drawn_at_once(visit: Visit) -> None:

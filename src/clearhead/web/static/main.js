@@ -156,8 +156,8 @@ async function learnNames() {
 }
 
 async function begin() {
-  const wanted = readAddress(VIEWS);
   const [, legend] = await Promise.all([learnNames(), ask("legend")]);
+  const wanted = readAddress(VIEWS);
   state.axes = legend.axes;
   state.ramp = legend.ramp;
   listen(() => {

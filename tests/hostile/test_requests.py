@@ -174,7 +174,7 @@ def test_no_path_leads_out(server: LiveServer, path: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "path"),
     [
-        ({"text": "a", "edits": ["ablate:" + "*" * 1900]}, "/edit"),
+        ({"text": "a", "edits": ["ablate:" + "*a" * 900]}, "/edit"),
         ({"text": "a", "edits": ["__import__('os')"]}, "/edit"),
         ({"text": "a", "edits": ["scale:decoder.0.self:factor=" + "9" * 500]}, "/edit"),
         ({"text": "a", "sites": ["../../etc/passwd"]}, "/trace"),

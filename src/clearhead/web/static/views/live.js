@@ -107,7 +107,7 @@ async function changed(model, run, shown, to, again) {
   const edits = [...(shown.factor === 1 ? [] : Object.keys(model.stacks).map((stack) => `scale:${stack}.*.self:factor=${shown.factor}`)), ...(shown.open ? ["open-mask:decoder"] : [])];
   const after = edits.length ? /** @type {Run} */ (await ask("runs", { ...request(model, shown.text, { edits }), ...to })) : run;
   const scaled = (/** @type {Event} */ event) => {
-    shown.factor = 2 ** Number(/** @type {HTMLInputElement} */ (event.target).value);
+    shown.factor = Number((2 ** Number(/** @type {HTMLInputElement} */ (event.target).value)).toFixed(4));
     again();
   };
   const opened = (/** @type {Event} */ event) => {

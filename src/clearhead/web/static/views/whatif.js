@@ -63,7 +63,7 @@ function controls(model, run, set) {
   second.addEventListener("change", swapped);
   const factor = Number(state.where.factor ?? 1);
   const scaled = (/** @type {Event} */ event) => {
-    const value = 2 ** Number(/** @type {HTMLInputElement} */ (event.target).value);
+    const value = Number((2 ** Number(/** @type {HTMLInputElement} */ (event.target).value)).toFixed(4));
     set({ factor: value === 1 ? "" : value });
   };
   const width = Object.values(model.stacks)[0].headWidth;

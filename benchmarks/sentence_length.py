@@ -1,6 +1,6 @@
 """BLEU by sentence length: a recurrent network, one with attention, and a Transformer, trained alike.
 
-    python benchmarks/sentence_length.py [--steps 3000] [--out docs/experiments]
+    python benchmarks/sentence_length.py [--steps 4000] [--out docs/experiments]
 
 Simple sentences of Tatoeba, joined to inputs of every length; no sentence is on both sides of a split. Runs live in
 a folder, and the same command goes on with them after an interruption.
@@ -11,6 +11,7 @@ import os
 import random
 import shlex
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from lengths.material import Pair, learned, sentences, simple, tested, write_pairs
@@ -35,7 +36,13 @@ def make_data(options: argparse.Namespace, splits: dict[str, list[Pair]]) -> tup
             paths=(
                 write_pairs(
                     folder / f"{name}.tsv",
-                    learned(splits[name], most=options.train_words, n_copies=options.copies, rng=rng),
+                    learned(
+                        splits[name],
+                        most=options.train_words,
+                        short_share=options.short_share,
+                        n_copies=options.copies,
+                        rng=rng,
+                    ),
                 ),
             ),
             task=Task.TRANSLATE,
@@ -93,13 +100,14 @@ def given(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[
 def main() -> None:
     """Train, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=3000, metavar="N", help="of the training of each network")
+    parser.add_argument("--steps", type=int, default=4000, metavar="N", help="of the training of each network")
     parser.add_argument("--preset", default="tiny", help="the size of each network")
     parser.add_argument("--to", default="fr", choices=("fr", "de"), help="the language to write")
-    parser.add_argument("--sentence-words", type=int, default=6, metavar="N", help="the longest sentence")
-    parser.add_argument("--known-words", type=int, default=700, metavar="N", help="the most frequent words, no others")
-    parser.add_argument("--copies", type=int, default=4, metavar="N", help="how often sentences are joined anew")
+    parser.add_argument("--sentence-words", type=int, default=5, metavar="N", help="the longest sentence")
+    parser.add_argument("--known-words", type=int, default=500, metavar="N", help="the most frequent words, no others")
+    parser.add_argument("--copies", type=int, default=6, metavar="N", help="how often sentences are joined anew")
     parser.add_argument("--train-words", type=int, default=40, metavar="N", help="the longest input in training")
+    parser.add_argument("--short-share", type=float, default=0.8, metavar="SHARE", help="of short inputs in training")
     parser.add_argument("--test-words", type=int, default=60, metavar="N", help="the longest input of the test")
     parser.add_argument("--n-each", type=int, default=100, metavar="N", help="test inputs of every length")
     parser.add_argument("--beams", type=int, default=1, metavar="N")
@@ -120,11 +128,7 @@ def main() -> None:
         command=command,
         n_sentences={name: len(pairs) for name, pairs in splits.items()},
         settings=options.set,
-        **{
-            name: getattr(options, name)
-            for name in ("to", "sentence_words", "known_words", "copies", "train_words", "n_each", "beams", "steps")
-        },
-        preset=options.preset,
+        **{each.name: getattr(options, each.name) for each in fields(Setting) if hasattr(options, each.name)},
     )
     write(found, setting, out=options.out)
     print("\n".join([*table(found), "", *verdict(found, train_words=options.train_words)]))

@@ -55,11 +55,11 @@ def frequent(texts: Iterable[str], *, n_words: int) -> set[str]:
     return {word for word, _ in counts.most_common(n_words)}
 
 
-def learned(pairs: Sequence[Pair], *, most: int, n_copies: int, rng: random.Random) -> list[Pair]:
-    """Inputs to learn from: every pair as often as there are copies, joined anew in each; half of them are short."""
+def learned(pairs: Sequence[Pair], *, most: int, short_share: float, n_copies: int, rng: random.Random) -> list[Pair]:
+    """Inputs to learn from: every pair as often as there are copies, joined anew in each; a share of them is short."""
 
     def wanted() -> int:
-        return rng.randint(1, rng.choice((STEP, most)))
+        return rng.randint(1, STEP if rng.random() < short_share else most)
 
     made: list[Pair] = []
     for _ in range(n_copies):

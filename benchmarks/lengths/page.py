@@ -32,6 +32,7 @@ class Setting:
     n_sentences: dict[str, int]
     copies: int
     train_words: int
+    short_share: float
     n_each: int
     beams: int
     steps: int
@@ -113,8 +114,8 @@ def _data(setting: Setting) -> list[str]:
         f"{setting.sentence_words} words, all among the {setting.known_words} most frequent (twice as many on the "
         f"other side): {n['train']:,} to learn from, {n['dev']:,} and {n['test']:,} of the other splits to validate "
         f"and to test by. They are shuffled and joined within their split: {setting.copies} times anew for training, "
-        f"to at most {setting.train_words} words, half of the inputs to at most {STEP}; for the test to "
-        f"{setting.n_each} inputs for each row of the table, read whole.",
+        f"to at most {setting.train_words} words, {setting.short_share:.0%} of the inputs to at most {STEP}; for the "
+        f"test to {setting.n_each} inputs for each row of the table, read whole.",
         "",
         "So a long input is several everyday sentences, and nothing in one of them depends on another: this measures "
         "how much a network can hold and find again, not how well it follows long syntax. A sentence of the test may "

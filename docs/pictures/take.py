@@ -132,7 +132,7 @@ def _heads(page: Page) -> None:
 
 
 def _chips(page: Page) -> None:
-    page.locator(".chip").nth(12).hover(timeout=60_000)
+    page.locator(".chip").nth(3).hover()
 
 
 def _learn(page: Page) -> None:

@@ -223,7 +223,7 @@ def test_a_body_of_a_gigabyte_is_not_taken(server: LiveServer) -> None:
         b"POST /fill HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: odd\r\n\r\n",
         b"GET /health HTTP/1.1\r\n\r\n",
         b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n",
-        b"GET /health HTTP/9.9\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET /health HTTQ/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         b"GET /health\x00 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"a" * 200_000,

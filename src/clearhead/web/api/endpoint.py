@@ -19,6 +19,7 @@ from clearhead.web.api.desk import Desk
 from clearhead.web.api.errand import Errand
 from clearhead.web.api.faults import JSON, LEFT, Refusal, fault_response, mistake, took_too_long
 from clearhead.web.api.logs import report_mistake
+from clearhead.web.guard import TooLarge
 
 FORM = "application/x-www-form-urlencoded"
 EVENTS = "text/event-stream"
@@ -123,6 +124,8 @@ async def _read(request: Request, endpoint: Endpoint, *, seconds: float) -> Base
     except TimeoutError:
         problem = "the request took too long to arrive"
         raise Refusal(status=408, problem=problem, expected=f"at most {seconds:g} seconds") from None
+    except TooLarge:
+        raise Refusal(status=413, problem="a request that is too large", got="more than it said") from None
     if len(body) > _LARGE:  # many small mistakes in a large body take their time to be listed
         return await asyncio.to_thread(_parsed, endpoint, body, is_form=is_form)
     return _parsed(endpoint, body, is_form=is_form)

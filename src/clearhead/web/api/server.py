@@ -177,6 +177,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen()  # at once: whoever reads the address may be here before the first request can be answered
     except OSError as error:
         got = f"{host}:{port}: {error.strerror or error}"
         raise ServerError("no server can listen there", got=got, advice="another --host or --port") from None

@@ -28,8 +28,8 @@ def model(request: pytest.FixtureRequest) -> str:
 
 
 def test_every_view_of_a_model(visit: Visit, shelf: Shelf, model: str) -> None:
-    page = visit(model, text=TEXTS[model])
     config = shelf.model(model).config
+    page = visit(model, text=TEXTS[model])
     stacks = {name: stack for name, stack in (("encoder", config.encoder), ("decoder", config.decoder)) if stack}
     _flow(page, shelf, stacks, crosses=len(stacks) == 2)
     _attention(page, stacks)

@@ -4,7 +4,6 @@ import { byId } from "./dom.js";
 import { state } from "./state.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const XHTML = "http://www.w3.org/1999/xhtml";
 const SHEETS = ["style.css", "views.css"];
 
 /**
@@ -55,11 +54,12 @@ async function picture() {
   const sheets = await Promise.all(SHEETS.map(async (name) => (await fetch(`/static/${name}`)).text()));
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const look = getComputedStyle(document.body);
-  const style = document.createElementNS(XHTML, "style");
+  const style = document.createElement("style");
   style.textContent = `${sheets.map((sheet) => settled(sheet, dark)).join("\n")}\naside { position: static !important; max-height: none !important; }`;
-  const body = document.createElementNS(XHTML, "div");
-  body.setAttribute("class", "exported");
-  body.setAttribute("style", `font: ${look.font}; color: ${look.color}; background: ${look.backgroundColor}; width: ${wide}px; min-height: ${high}px; padding-top: 12px;`);
+  const body = document.createElement("div");
+  body.className = "exported";
+  // The page's policy forbids style attributes that are written as text; set as properties they are allowed.
+  body.style.cssText = `font: ${look.font}; color: ${look.color}; background: ${look.backgroundColor}; width: ${wide}px; min-height: ${high}px; padding-top: 12px;`;
   body.append(style, copy);
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("width", String(wide));
@@ -84,7 +84,7 @@ function frozen(element) {
     const image = document.createElement("img");
     image.src = drawn[place].toDataURL();
     image.alt = canvas.getAttribute("aria-label") ?? "";
-    image.setAttribute("style", canvas.getAttribute("style") ?? "");
+    image.style.cssText = /** @type {HTMLElement} */ (canvas).style.cssText;
     canvas.replaceWith(image);
   });
   const fields = element.querySelectorAll("input, select, textarea");
@@ -105,5 +105,5 @@ function frozen(element) {
  * @param {boolean} dark
  */
 function settled(sheet, dark) {
-  return sheet.replaceAll("(prefers-color-scheme: dark)", dark ? "all" : "not all").replaceAll("@media all", "@media all");
+  return sheet.replaceAll("(prefers-color-scheme: dark)", dark ? "all" : "not all");
 }

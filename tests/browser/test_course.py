@@ -86,7 +86,7 @@ def test_networks_are_trained_watched_and_compared(
     page.get_by_label("task").select_option("copy")
     page.get_by_label("network").select_option("both")
     page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.locator("#training-status")).to_contain_text("all ended", timeout=120_000)
+    expect(page.locator("#training-status")).to_contain_text("all ended", timeout=240_000)
     expect(page.locator("#training-status")).to_contain_text("Bahdanau attention: done")
     expect(page.locator("main polyline")).to_have_count(2)
     expect(page.get_by_text("teacher forcing")).to_have_count(2)

@@ -70,7 +70,9 @@ async function picture() {
   frame.setAttribute("height", String(high));
   frame.append(body);
   svg.append(frame);
-  return { text: new XMLSerializer().serializeToString(svg), wide, high };
+  // A model may write anything; these characters no XML file can hold.
+  const text = new XMLSerializer().serializeToString(svg).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+  return { text, wide, high };
 }
 
 /**

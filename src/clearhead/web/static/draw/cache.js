@@ -30,5 +30,5 @@ export function cache(own, source) {
   }
   svg.append(s("text", { x: LEFT, y: 10, class: "cache-text" }, "own keys and values"));
   if (extra && columns > 9) svg.append(s("text", { x: LEFT + (columns + 1) * CELL, y: 10, class: "cache-text" }, "the source's, once"));
-  return h("div", { class: "scroll cache" }, svg);
+  return h("div", { class: "scroll cache", tabindex: 0, role: "region", "aria-label": "The cache" }, svg);
 }

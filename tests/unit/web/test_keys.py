@@ -50,7 +50,7 @@ def test_a_budget_fills_again_and_is_each_clients_own() -> None:
 
 
 def test_whoever_leaves_is_heard_by_all_that_works_for_them() -> None:
-    errand, heard = Errand(seconds=60), []
+    errand, heard = Errand(seconds=60.0), []
     errand.on_leave(lambda: heard.append("before"))
     errand.check()
     errand.leave()
@@ -60,5 +60,5 @@ def test_whoever_leaves_is_heard_by_all_that_works_for_them() -> None:
         errand.check()
     assert caught.value.status == 499
     with pytest.raises(Refusal) as caught:
-        Errand(seconds=-1).check()
+        Errand(seconds=-1.0).check()
     assert caught.value.status == 504

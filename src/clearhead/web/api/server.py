@@ -172,6 +172,7 @@ def _listening(host: str, port: int) -> socket.socket:
     Raises:
         ServerError: It is taken, or is not ours.
     """
+    listener: socket.socket | None = None
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -179,6 +180,8 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.bind(address)
         listener.listen()  # at once: whoever reads the address may be here before the first request can be answered
     except OSError as error:
+        if listener is not None:
+            listener.close()
         got = f"{host}:{port}: {error.strerror or error}"
         raise ServerError("no server can listen there", got=got, advice="another --host or --port") from None
     return listener

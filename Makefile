@@ -49,10 +49,8 @@ page: node_modules/.installed ## types of the page's scripts
 contracts: $(VENV)/.dev ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## every benchmark
-	@shopt -s nullglob; files=(benchmarks/*.py); \
-	[ $${#files[@]} -gt 0 ] || echo "there is no benchmark yet"; \
-	for file in "$${files[@]}"; do echo "$$file"; $(BIN)/python "$$file" || exit; done
+bench: $(VENV)/.dev ## ours beside the peers, two threads each; goes on where it was stopped; writes docs/benchmarks.md
+	$(BIN)/python benchmarks/suite/run.py --threads 2
 
 clean: ## forget the environment, the caches and the demo
 	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build demo

@@ -28,7 +28,19 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "listen", "probe", "scope"]
+__all__ = [
+    "Edit",
+    "Listener",
+    "Recorder",
+    "borrowed",
+    "edited",
+    "heard",
+    "listen",
+    "listening",
+    "probe",
+    "scope",
+    "unchanged",
+]
 
 Value = TypeVar("Value")
 
@@ -117,6 +129,16 @@ def edited(site: str) -> bool:
 def borrowed() -> bool:
     """Whether all who listen, if any do, copy what they hear and let it pass: no value outlives its pass."""
     return all(getattr(listener, "only_copies", False) for listener in _present())
+
+
+def listening() -> bool:
+    """Whether anybody listens at all."""
+    return _place.get() is not None
+
+
+def unchanged() -> bool:
+    """Whether all who listen, if any do, let every value pass as it is: it may be told them after it was used."""
+    return all(isinstance(one, Recorder) or getattr(one, "only_copies", False) for one in _present())
 
 
 def scope(name: str) -> AbstractContextManager[None]:

@@ -46,6 +46,7 @@ VERBS: Mapping[str, str] = MappingProxyType(
         "train": "Train a model of your own.",
         "evaluate": "Measure how good a model is on a file.",
         "tokenizer": "Train a tokenizer on your text, or see how one reads a text.",
+        "bench": "Measure how fast a model runs on this computer.",
         "doctor": "Say what this computer can do, and what is installed.",
         "verify": "Compare every number of a model with the reference's.",
     }

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
+from clearhead.decoding.leaders import Lead, Leaders, leading
 from clearhead.decoding.numbers import floats, integers
 from clearhead.decoding.processors import needed, process
 from clearhead.decoding.row import Finish
@@ -39,10 +40,14 @@ class BeamSearch:
         prompt: The ids that are there before the first new one.
         settings: How to search.
         record: Whether to keep every candidate of every step.
+        lead: Finds the likeliest ids of rows of logits.
     """
 
-    def __init__(self, *, prompt: tuple[int, ...], settings: DecodingSettings, record: bool = False) -> None:
+    def __init__(
+        self, *, prompt: tuple[int, ...], settings: DecodingSettings, record: bool = False, lead: Lead = leading
+    ) -> None:
         self.prompt = prompt
+        self._lead = lead
         self.settings = settings
         self.n_most = settings.n_new(prompt_length=len(prompt))
         # All beams are alike before the first step, so that one row is enough to begin with.
@@ -62,18 +67,29 @@ class BeamSearch:
         Raises:
             DecodingError: Nothing is left to go on with.
         """
+        if not needed(self.settings):
+            return self.follow(self._lead(logits_BV, n_kept(self.settings)))
+        found = self._log_probabilities(logits_BV).topk(min(n_kept(self.settings), logits_BV.shape[1]))
+        return self.follow(Leaders(log_p=found.values, ids=found.indices))
+
+    def follow(self, leaders: Leaders) -> list[int]:
+        """Takes every running beam one step further, as `advance` does, along the likeliest ids of each.
+
+        Raises:
+            DecodingError: Nothing is left to go on with.
+        """
         settings, length = self.settings, len(self._running[0].ids) + 1
-        totals = self._log_probabilities(logits_BV) + logits_BV.new_tensor([[beam.total] for beam in self._running])
-        n_kept = max(2, 1 + len(settings.end_ids)) * settings.beams
-        kept = totals.flatten().topk(min(n_kept, totals.numel()))
+        totals = leaders.log_p + leaders.log_p.new_tensor([[beam.total] for beam in self._running])
+        kept = totals.flatten().topk(min(n_kept(settings), totals.numel()))
+        places, ids_of_places = integers(kept.indices), integers(leaders.ids.flatten()[kept.indices])
         candidates: list[BeamCandidate] = []
         running: list[_Running] = []
         ended: dict[int, Beam] = {}
         parents: list[int] = []
-        for rank, (total, place) in enumerate(zip(floats(kept.values), integers(kept.indices), strict=True)):
+        for rank, (total, place, index) in enumerate(zip(floats(kept.values), places, ids_of_places, strict=True)):
             if not math.isfinite(total):
                 break
-            parent, index = divmod(place, totals.shape[1])
+            parent = place // totals.shape[1]
             ids = (*self._running[parent].ids, index)
             ends = index in settings.end_ids
             score, at = total, None
@@ -111,10 +127,9 @@ class BeamSearch:
     def _log_probabilities(self, logits_BV: Tensor) -> Tensor:
         """The processed log-probabilities of every running beam."""
         log_p_BV = logits_BV.log_softmax(-1)
-        if needed(self.settings):
-            for log_p_V, beam in zip(log_p_BV, self._running, strict=True):
-                ids = [*self.prompt, *beam.ids]
-                process(log_p_V, ids=ids, n_new=len(beam.ids), n_most=self.n_most, settings=self.settings)
+        for log_p_V, beam in zip(log_p_BV, self._running, strict=True):
+            ids = [*self.prompt, *beam.ids]
+            process(log_p_V, ids=ids, n_new=len(beam.ids), n_most=self.n_most, settings=self.settings)
         return log_p_BV
 
     def _is_enough(self, *, n_new: int) -> bool:
@@ -145,6 +160,7 @@ def beam_search(
     settings: DecodingSettings,
     record: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
+    lead: Lead = leading,
 ) -> list[BeamResult]:
     """Searches for the best continuation of every prompt; none depends on another.
 
@@ -154,6 +170,7 @@ def beam_search(
         settings: How to search.
         record: Whether to keep every candidate of every step.
         cancelled: Asked before every step; what has finished by then is the result.
+        lead: Finds the likeliest ids of rows of logits.
 
     Raises:
         DecodingError: A prompt has nothing left to go on with.
@@ -171,14 +188,21 @@ def beam_search(
             started = True
         origins: list[int] = []
         first = 0
+        leaders = None if needed(settings) else lead(logits_BV, n_kept(settings))  # all rows at once
         for search in live:
             end = first + len(search.running)
-            origins += [first + parent for parent in search.advance(logits_BV[first:end])]
+            parents = search.advance(logits_BV[first:end]) if leaders is None else search.follow(leaders.of(first, end))
+            origins += [first + parent for parent in parents]
             first = end
         live = [search for search in live if not search.done]
         if live:
             stepper.select(torch.tensor(origins))
     return [search.result() for search in searches]
+
+
+def n_kept(settings: DecodingSettings) -> int:
+    """Candidates that are looked at in a step: enough to run on with, should some of them end."""
+    return max(2, 1 + len(settings.end_ids)) * settings.beams
 
 
 def _nothing_left(n_new: int) -> DecodingError:

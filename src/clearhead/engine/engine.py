@@ -14,6 +14,7 @@ from clearhead.decoding import (
     decode,
 )
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
+from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
 from clearhead.engine.prepare import prepare
 from clearhead.engine.request import Answer, Reply, Request
@@ -169,8 +170,8 @@ class Engine:
         for settings, places in kinds.items():
             beams = settings.beams if settings else 1
             lengths = [len(requests[place].ids) for place in places]
-            rows, tokens = max(1, 2 * MOST_ROWS // (beams + 1)), max(1, MOST_TOKENS // beams)
-            batches += [[places[i] for i in batch] for batch in buckets(lengths, most_rows=rows, most_tokens=tokens)]
+            found = buckets(lengths, most_rows=MOST_ROWS, most_tokens=max(1, MOST_TOKENS // beams))
+            batches += [[places[i] for i in batch] for batch in found]
         return batches
 
     def new_row(self, request: Request, *, name: int, scored: bool) -> Row:
@@ -211,7 +212,9 @@ class Engine:
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
-        found = beam_search(self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled)
+        found = beam_search(
+            self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled, lead=lead
+        )
         return [self.beam_reply(result, request) for result, request in zip(found, batch, strict=True)]
 
     def beam_reply(self, result: BeamResult, request: Request) -> Reply:

@@ -1,8 +1,11 @@
-"""Weights as whole numbers: a quarter of the memory.
+"""Weights as whole numbers: a quarter of the memory, and sums that are exact.
 
     W ≈ scale · integer        scale = max |row| / 127, one for each output
+    x ≈ scale' · integer'      scale' = max |x| / largest, one for each row of a batch
 
-Activations stay as they are, so that no row of a batch depends on another.
+The products of whole numbers are summed as whole numbers, so that the order of a sum does not matter: every batch,
+every number of threads and every kernel gives the same result, and no row depends on another. Weights have 8 bits,
+rows nearly 16: as many as the sums of a matrix leave room for, so that rounding rows costs nothing to speak of.
 """
 
 import torch
@@ -10,42 +13,150 @@ from jaxtyping import Float, Int8
 from torch import Tensor, nn
 from torch.nn import functional
 
+from clearhead.engine.kernels.fields import OUTPUTS
+from clearhead.engine.kernels.layout import pack, unpack
+from clearhead.engine.kernels.ready import kernels, worked
+from clearhead.engine.kernels.rows_of import multiply
+from clearhead.engine.kernels.tables import Product
+from clearhead.errors import TextError
+
 _LARGEST = 127
+_LARGEST_SUM = 2**31 - 1
+_LARGEST_SHORT = 2**15 - 1
 _ROWS_AT_ONCE = 4096
+_EXACT = 512
+"""So many products of 9-bit and 8-bit numbers have a sum that a float holds exactly."""
+
+
+class Int8Matrix(nn.Module):
+    """A matrix of whole numbers with one scale an output.
+
+    Args:
+        weight: The weights that are rounded.
+    """
+
+    packed: Tensor
+    scales: Tensor
+
+    def __init__(self, *, weight: Tensor) -> None:
+        super().__init__()
+        integer, scale = quantise(weight)
+        self.n_outputs, self.width = weight.shape
+        most = int(integer.abs().sum(1, dtype=torch.long).max()) if integer.numel() else 1
+        self.largest = min(_LARGEST_SHORT, _LARGEST_SUM // max(1, most))
+        self.register_buffer("packed", pack(integer))
+        self.register_buffer("scales", functional.pad(scale, (0, -self.n_outputs % OUTPUTS)))
+
+    def rows(self, first: int = 0, end: int | None = None) -> Int8[Tensor, "outputs D"]:
+        """Some rows of whole numbers, as a plain matrix."""
+        return unpack(self.packed, first, min(self.n_outputs, end or self.n_outputs), width=self.width)
+
+    @property
+    def scale(self) -> Float[Tensor, " outputs"]:
+        """The scale of every output."""
+        return self.scales[: self.n_outputs]
 
 
 class Int8Linear(nn.Module):
     """A linear layer whose weights are whole numbers with one scale an output.
 
     Args:
-        weight: The weights that are rounded.
+        weight: The weights that are rounded, or a matrix of them that is shared with another layer.
         bias: What is added, as it is; None for nothing.
     """
 
-    integer: Tensor
-    scale: Tensor
+    biases: Tensor
 
-    def __init__(self, *, weight: Tensor, bias: Tensor | None) -> None:
+    def __init__(self, *, weight: Tensor | Int8Matrix, bias: Tensor | None) -> None:
         super().__init__()
-        integer, scale = quantise(weight)
-        self.register_buffer("integer", integer)
-        self.register_buffer("scale", scale)
-        self.bias = bias
+        self.matrix = weight if isinstance(weight, Int8Matrix) else Int8Matrix(weight=weight)
+        n_outputs = self.matrix.n_outputs
+        given = torch.zeros(n_outputs) if bias is None else bias.detach().float()
+        self.register_buffer("biases", functional.pad(given, (0, -n_outputs % OUTPUTS)))
+        self.product = Product.int8(self.matrix, self.biases)
+
+    @property
+    def integer(self) -> Int8[Tensor, "outputs D"]:
+        """The weights as whole numbers."""
+        return self.matrix.rows()
 
     def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... outputs"]:
-        """The product with every row, a slice of the weights at a time."""
-        slices = [
-            functional.linear(x, self.integer[first : first + _ROWS_AT_ONCE].to(x.dtype))
-            for first in range(0, len(self.integer), _ROWS_AT_ONCE)
-        ]
-        product = (slices[0] if len(slices) == 1 else torch.cat(slices, dim=-1)) * self.scale
-        return product if self.bias is None else product + self.bias
+        """The product with every row."""
+        matrix = self.matrix
+        if torch.is_grad_enabled() and x.requires_grad:  # rounding has no gradient
+            bias = self.biases[: matrix.n_outputs]
+            return functional.linear(x, matrix.rows().to(x.dtype)) * matrix.scale + bias
+        rows = x.detach().reshape(-1, matrix.width).float()
+        if kernels() is None:
+            worked(rows.shape[0] * matrix.n_outputs * matrix.width)
+            product = multiply_exactly(rows, matrix) + self.biases[: matrix.n_outputs]
+        else:
+            product = multiply(rows, self.product)
+        return product.reshape(*x.shape[:-1], matrix.n_outputs).to(x.dtype)
+
+
+class Int8Embedding(nn.Module):
+    """A token table of whole numbers.
+
+    Args:
+        matrix: The table, which may be the output layer's too.
+        scale: What rows are multiplied by.
+    """
+
+    def __init__(self, *, matrix: Int8Matrix, scale: float) -> None:
+        super().__init__()
+        self.matrix = matrix
+        self.scale = scale
+
+    def forward(self, ids_BT: Tensor) -> Float[Tensor, "B T D"]:
+        """The rows of these ids.
+
+        Raises:
+            TextError: An id outside the vocabulary.
+        """
+        matrix = self.matrix
+        try:
+            scale_BT1 = functional.embedding(ids_BT, matrix.scale.unsqueeze(1))
+        except IndexError:
+            raise TextError(
+                "a token id outside the vocabulary",
+                got=f"ids from {ids_BT.min().item()} to {ids_BT.max().item()}",
+                expected=f"0 to {matrix.n_outputs - 1}",
+                advice="the tokenizer that belongs to this model",
+            ) from None
+        integer = matrix.packed[ids_BT // OUTPUTS, :, ids_BT % OUTPUTS].flatten(-2)[..., : matrix.width]
+        return integer.float() * (scale_BT1 * self.scale)
 
 
 def quantise(
     weight: Tensor,
 ) -> tuple[Int8[Tensor, "outputs D"], Float[Tensor, " outputs"]]:
     """The integers and the scales of a matrix."""
-    scale = weight.detach().abs().amax(-1) / _LARGEST
+    weight = weight.detach().float()
+    scale = weight.abs().amax(-1) / _LARGEST
     divisor = torch.where(scale > 0, scale, torch.ones_like(scale))  # a row of zeros stays one
-    return (weight.detach() / divisor.unsqueeze(1)).round().to(torch.int8), scale
+    return (weight / divisor.unsqueeze(1)).round().to(torch.int8), scale
+
+
+def round_rows(rows: Tensor, *, largest: int) -> tuple[Tensor, Tensor]:
+    """Rows as whole numbers of at most `largest`, and their scales; as the kernel does it."""
+    most = rows.abs().amax(-1, keepdim=True)
+    factor = torch.div(most.new_tensor(largest), most)  # divided once: a number over a tensor is rounded twice
+    integer = torch.where(most > 0, (rows * factor).round(), torch.zeros_like(rows))
+    return integer, torch.where(most < torch.inf, most / largest, torch.full_like(most, torch.nan))
+
+
+def multiply_exactly(rows: Tensor, matrix: Int8Matrix) -> Tensor:
+    """What the kernel computes, in torch: each number is split in two, so that floats hold all sums exactly."""
+    integer, row_scale = round_rows(rows, largest=matrix.largest)
+    integer = torch.nan_to_num(integer)
+    high = (integer / 128).round()
+    parts = torch.cat([high, integer - 128 * high])
+    slices: list[Tensor] = []
+    for first in range(0, matrix.n_outputs, _ROWS_AT_ONCE):
+        weight = matrix.rows(first, first + _ROWS_AT_ONCE).float()
+        total = torch.zeros(2 * len(rows), len(weight), dtype=torch.long)
+        for place in range(0, matrix.width, _EXACT):
+            total += (parts[:, place : place + _EXACT] @ weight[:, place : place + _EXACT].t()).long()
+        slices.append((128 * total[: len(rows)] + total[len(rows) :]).float())
+    return torch.cat(slices, dim=-1) * matrix.scale * row_scale

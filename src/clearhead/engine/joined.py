@@ -8,11 +8,14 @@ asked multiplies for all, and leaves the rest with the vectors that it was asked
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
+
+from clearhead.engine.kernels.tables import Product
 
 _KEPT = "_clearhead_joined"
 
@@ -27,7 +30,7 @@ class JoinedProduct:
         by_rows: Whether what comes after reads row by row, so that rows had better lie in one piece.
     """
 
-    def __init__(self, *, layers: Sequence[nn.Linear], make: Callable[..., nn.Module], by_rows: bool = False) -> None:
+    def __init__(self, *, layers: Sequence[nn.Linear], make: Callable[..., Any], by_rows: bool = False) -> None:
         self._by_rows = by_rows
         self.sizes = [layer.out_features for layer in layers]
         weight = _end_to_end([layer.weight for layer in layers])
@@ -63,6 +66,11 @@ class JoinedLinear(nn.Module):
         self.bias = layer.bias
         self._joined = joined
         self._place = place
+
+    @property
+    def product(self) -> Product:
+        """The product of all, as kernels read it."""
+        return self._joined.product.product
 
     def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... outputs"]:
         """This layer's product."""

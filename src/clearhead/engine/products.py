@@ -12,6 +12,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from clearhead.engine.kernels.ready import kernels
+from clearhead.engine.kernels.rows_of import multiply
+from clearhead.engine.kernels.tables import Product
+
+_KERNEL_ROWS = 16
 _FEW_ROWS = 64
 _SLICES = 8
 
@@ -32,6 +37,7 @@ class FewRowsLinear(nn.Module):
         n_sliced = self._n_outputs // _SLICES * _SLICES
         # One row would be multiplied by one thread alone, so that the weights are cut into slices for all.
         self._slices = weight.detach()[:n_sliced].view(_SLICES, -1, self._width).mT if n_sliced else None
+        self.product = Product.float32(weight, bias)
         self._rest = weight.detach()[n_sliced:] if n_sliced < self._n_outputs else None
 
     def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... outputs"]:
@@ -39,6 +45,8 @@ class FewRowsLinear(nn.Module):
         n_rows = x.numel() // self._width
         if n_rows > _FEW_ROWS or n_rows == 0 or torch.is_grad_enabled():
             return functional.linear(x, self.weight, self.bias)
+        if n_rows <= _KERNEL_ROWS and x.dtype is torch.float32 and kernels() is not None:
+            return multiply(x.reshape(n_rows, self._width), self.product).reshape(*x.shape[:-1], self._n_outputs)
         product = self._one_row(x) if n_rows == 1 else self._few_rows(x.reshape(n_rows, self._width))
         product = product.reshape(*x.shape[:-1], self._n_outputs)
         return product if self.bias is None else product + self.bias

@@ -82,11 +82,18 @@ class Stack(nn.Module):
             x_BTD = self.embedding(ids_BT, positions=positions, segment_ids_BT=segment_ids_BT)
         with scope(self.name):
             around = self._surroundings(positions, n_past, x_BTD.dtype, mask_BK, source)
-            for index, block in enumerate(self.blocks):
-                with scope(str(index)):
-                    x_BTD = block(x_BTD, around, cache.blocks[index] if cache else None)
+            x_BTD = self.through_blocks(x_BTD, around, cache)
             if self.final_norm is not None:
                 x_BTD = probe("final_norm", self.final_norm(x_BTD))
+        return x_BTD
+
+    def through_blocks(
+        self, x_BTD: Float[Tensor, "B T D"], around: Surroundings, cache: StackCache | None
+    ) -> Float[Tensor, "B T D"]:
+        """The stream after all blocks; a kernel may stand in here."""
+        for index, block in enumerate(self.blocks):
+            with scope(str(index)):
+                x_BTD = block(x_BTD, around, cache.blocks[index] if cache else None)
         return x_BTD
 
     def _surroundings(

@@ -92,7 +92,8 @@ def test_an_output_layer_is_replaced_once_tied_or_not(tied: bool, weights: Weigh
     network = untied(tied)
     twin = prepare(network, weights=weights)
     assert distance(run(twin), run(network)) < (1e-5 if weights is WeightFormat.FLOAT32 else ROUNDED)
-    assert [name for name, _ in twin.named_modules() if name.startswith("head")] == ["head", "head.product"]
+    parts = [name for name, _ in twin.named_modules() if name.startswith("head") and not name.endswith("matrix")]
+    assert parts == ["head", "head.product"]
 
 
 def test_whole_numbers_are_near_and_take_a_quarter() -> None:

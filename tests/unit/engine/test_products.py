@@ -59,5 +59,6 @@ def test_the_product_of_whole_numbers_is_that_of_what_they_stand_for(n_outputs: 
     bias = torch.nn.Parameter(random(n_outputs)) if biased else None
     integer, scale = quantise(weight)
     layer = Int8Linear(weight=weight, bias=bias)
-    assert torch.allclose(layer(x), functional.linear(x, integer * scale.unsqueeze(1), bias), atol=1e-4)
-    assert torch.allclose(layer(x)[1, 2], layer(x[1:, 2:])[0, 0], atol=1e-5)
+    # Rows are rounded too, to nearly 16 bits.
+    assert torch.allclose(layer(x), functional.linear(x, integer * scale.unsqueeze(1), bias), atol=1e-3)
+    assert torch.equal(layer(x)[1, 2], layer(x[1:, 2:])[0, 0])

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from clearhead.decoding import BeamSearch, Event, Row
 from clearhead.engine.engine import Engine, answer_of
+from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, context_of
 from clearhead.engine.request import Reply, Request
 from clearhead.engine.serving.benches import Held
@@ -168,7 +169,7 @@ class BeamJob(Job):
         super().__init__(asked=asked, engine=engine)
         self._engine = engine
         self._search = BeamSearch(
-            prompt=engine.prompt(asked.request), settings=asked.request.settings, record=asked.record
+            prompt=engine.prompt(asked.request), settings=asked.request.settings, record=asked.record, lead=lead
         )
 
     @property

@@ -31,13 +31,7 @@ class KeyValueCache:
             DecodingError: More positions than fit.
         """
         end = self.length + key_BGKC.shape[2]
-        if end > self.capacity:
-            raise DecodingError(
-                "the cache is full",
-                got=f"{end} positions",
-                expected=f"at most {self.capacity}",
-                advice="a shorter text, fewer new tokens, or a cache of larger capacity",
-            )
+        self._check_fits(end)
         if self._key_BGKC is None or self._value_BGKC is None:
             batch, n_kv_heads, _, head_width = key_BGKC.shape
             ahead = min(self.capacity, max(end, _FIRST_POSITIONS))
@@ -51,16 +45,44 @@ class KeyValueCache:
                 advice="a cache for each batch, or select() the rows that go on",
             )
         if end > self._key_BGKC.shape[2]:
-            every_B = torch.arange(key_BGKC.shape[0], device=key_BGKC.device)
-            ahead = min(self.capacity, 2 * end)
-            self._key_BGKC = self._selected(self._key_BGKC, every_B, ahead)
-            self._value_BGKC = self._selected(self._value_BGKC, every_B, ahead)
+            self._grow(end)
         # Caching serves inference; the graph of a training step must not grow through it.
         with torch.no_grad():
             self._key_BGKC[:, :, self.length : end] = key_BGKC
             self._value_BGKC[:, :, self.length : end] = value_BGKC
         self.length = end
         return self.so_far()
+
+    def opened(self) -> tuple[Tensor, Tensor]:
+        """The memory of all positions and one more, which counts from now on: a kernel writes it where it lies.
+
+        Raises:
+            DecodingError: It does not fit.
+        """
+        end = self.length + 1
+        self._check_fits(end)
+        assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
+        if end > self._key_BGKC.shape[2]:
+            self._grow(end)
+        self.length = end
+        return self._key_BGKC, self._value_BGKC
+
+    def _check_fits(self, end: int) -> None:
+        if end > self.capacity:
+            raise DecodingError(
+                "the cache is full",
+                got=f"{end} positions",
+                expected=f"at most {self.capacity}",
+                advice="a shorter text, fewer new tokens, or a cache of larger capacity",
+            )
+
+    def _grow(self, end: int) -> None:
+        """Takes memory for twice as many positions."""
+        assert self._key_BGKC is not None and self._value_BGKC is not None
+        every_B = torch.arange(self._key_BGKC.shape[0], device=self._key_BGKC.device)
+        ahead = min(self.capacity, 2 * end)
+        self._key_BGKC = self._selected(self._key_BGKC, every_B, ahead)
+        self._value_BGKC = self._selected(self._value_BGKC, every_B, ahead)
 
     def so_far(self) -> tuple[Tensor, Tensor]:
         """The keys and values of all positions so far."""

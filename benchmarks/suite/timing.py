@@ -1,0 +1,22 @@
+"""Runs that take turns, so that a busy machine slows all of them; the ratio of the medians is what counts."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""On a machine that others use too, only the time of the processor is comparable."""
+
+
+def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: str) -> dict[str, float]:
+    """The median seconds of each run, after one that does not count."""
+    now = CLOCKS[clock]
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = now()
+            run()
+            seconds[name].append(now() - start)
+    return {name: statistics.median(taken) for name, taken in seconds.items()}

@@ -1,0 +1,56 @@
+"""The memory of a step: one buffer for the values of each stage."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from clearhead.config import StackConfig
+from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.layout import aligned
+
+_FLOATS = at.OUTPUTS
+"""Rows are whole blocks of outputs, which products write."""
+
+
+class Buffers:
+    """Buffers for so many rows, keys and source positions.
+
+    Args:
+        config: The sizes of the stack.
+        n_rows: Rows that fit.
+        n_keys: Positions of a row's own text that fit.
+        n_source: Positions of a source that fit.
+    """
+
+    def __init__(self, *, config: StackConfig, n_rows: int, n_keys: int, n_source: int) -> None:
+        attention, wide = config.attention, config.feedforward.width
+        heads = attention.n_heads * config.head_width
+        scores, source = attention.n_heads * n_keys, attention.n_heads * n_source
+        widths = dict.fromkeys(range(at.BUFFERS), config.width)
+        widths |= dict.fromkeys((at.TURNED, at.TURNED_KEY, at.MIXED, at.CROSS_Q, at.CROSS_MIXED), heads)
+        widths |= {at.SELF_QKV: heads + 2 * attention.kv_heads * config.head_width}
+        widths |= {at.SCORES: scores, at.PATTERN: scores, at.CROSS_SCORES: source, at.CROSS_PATTERN: source}
+        widths |= {at.EXPANDED: 2 * wide, at.HIDDEN: wide}
+        self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
+        padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
+        self._rows = [aligned(n_rows, width, dtype=torch.float32) for width in padded]
+        self.where = np.array([buffer.data_ptr() for buffer in self._rows], dtype=np.int64)
+        self.stride = np.array([4 * width for width in padded], dtype=np.int64)
+        n_shorts = 2 * max(padded)
+        self.rounded = aligned(n_rows, n_shorts, dtype=torch.int16)
+        self.scales = aligned(n_rows, dtype=torch.float32)
+
+    def fits(self, *, n_rows: int, n_keys: int, n_source: int) -> bool:
+        """Whether a step of this size fits."""
+        return n_rows <= self.n_rows and n_keys <= self.n_keys and n_source <= self.n_source
+
+    def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0) -> Tensor:
+        """What a stage left, as its part would have it: a copy of the first numbers of every row, in this shape."""
+        n = 1
+        for size in shape:
+            n *= size
+        return self._rows[place][:n_rows, skip : skip + n].reshape(n_rows, *shape).clone()
+
+    def begin(self, x_BD: Tensor) -> None:
+        """Takes the stream that blocks begin with."""
+        self._rows[at.PRE][: len(x_BD), : x_BD.shape[1]] = x_BD

@@ -1,0 +1,90 @@
+"""What stands where in the tables that a kernel reads: the names that Python and kernels share."""
+
+OUTPUTS = 32
+"""Outputs of whole-number weights that lie side by side."""
+
+RELU, GELU, GELU_TANH, SILU, TANH = range(5)
+"""Activations."""
+
+LAYER, RMS = range(2)
+"""Norms."""
+
+INT8, FLOAT32 = range(2)
+"""Formats of weights."""
+
+# One product, wherever it stands: six numbers in a row.
+WEIGHT, SCALE, BIAS, N_OUTPUTS, N_INPUTS, LARGEST = range(6)
+PRODUCT_SIZE = 6
+
+# One block, as a row of whole numbers: addresses, and products of the size above.
+SELF_NORM, SELF_NORM_BIAS, CROSS_NORM, CROSS_NORM_BIAS, FFN_NORM, FFN_NORM_BIAS = range(6)
+KEYS, VALUES, SOURCE_KEYS, SOURCE_VALUES = range(6, 10)
+QKV, OUTPUT, CROSS_QUERY, CROSS_OUTPUT, UP, DOWN = range(10, 10 + 6 * PRODUCT_SIZE, PRODUCT_SIZE)
+BLOCK_SIZE = 10 + 6 * PRODUCT_SIZE
+
+# What all blocks share, as whole numbers.
+(
+    FORMAT,
+    WIDTH,
+    N_HEADS,
+    N_KV_HEADS,
+    HEAD_WIDTH,
+    FFN_WIDTH,
+    GATED,
+    ACTIVATION,
+    NORM_KIND,
+    NORM_BEFORE,
+    HAS_CROSS,
+    N_ROWS,
+    N_PAST,
+    CACHE_ROW,
+    CACHE_HEAD,
+    MASK,
+    MASK_ROW,
+    POSITION_BIAS,
+    POSITION_BIAS_HEAD,
+    COSINE,
+    SINE,
+    ROTATION_ROW,
+    SOURCE_LENGTH,
+    SOURCE_ROW,
+    SOURCE_HEAD,
+    SOURCE_MASK,
+    SOURCE_MASK_ROW,
+    SOURCE_OF_ROW,
+    ROUNDED,
+    ROUNDED_STRIDE,
+    ROW_SCALES,
+    SHAPE_SIZE,
+) = range(32)
+"""Strides are in bytes; an address of 0 stands for nothing."""
+
+# What all blocks share, as floats.
+EPSILON, SCORE_SCALE = range(2)
+
+# The buffers of a step, as a row of addresses and a row of strides in bytes.
+(
+    PRE,
+    SELF_IN,
+    SELF_QKV,
+    TURNED,
+    TURNED_KEY,
+    SCORES,
+    PATTERN,
+    MIXED,
+    SELF_OUT,
+    MID,
+    CROSS_IN,
+    CROSS_Q,
+    CROSS_SCORES,
+    CROSS_PATTERN,
+    CROSS_MIXED,
+    CROSS_OUT,
+    CROSS_SUM,
+    FFN_IN,
+    EXPANDED,
+    HIDDEN,
+    FFN_OUT,
+    POST,
+    BUFFERS,
+) = range(23)

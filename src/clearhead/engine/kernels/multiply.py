@@ -1,0 +1,113 @@
+# pyright: basic
+"""Rows times a matrix, whatever the format of its weights.
+
+Every thread of `size` computes a share of the outputs, so that each weight is read once, by one of them.
+"""
+
+from typing import no_type_check
+
+from numba import float32
+
+from clearhead.engine.kernels.fields import BIAS, INT8, LARGEST, N_INPUTS, N_OUTPUTS, OUTPUTS, SCALE, WEIGHT
+from clearhead.engine.kernels.machine import LANES, make_float_tile, make_int8_tile
+from clearhead.engine.kernels.rows import floats, kernel, round_row, share, shorts
+
+_ROWS_AT_ONCE = 32
+"""So many rows stay near the processor while all weights pass."""
+
+_int8_1, _int8_2 = make_int8_tile(1), make_int8_tile(2)
+_float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
+
+
+@kernel
+@no_type_check
+def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, m, m_end, out, out_stride):
+    """Some rows times some blocks of outputs."""
+    for block in range(first, end):
+        w, lane = weight + block * 2 * OUTPUTS * n_pairs, 4 * OUTPUTS * block
+        s, b, y = scale + lane, bias + lane, out + lane
+        for i in range(m, m_end - 1, 2):
+            x = row + i * row_stride
+            _int8_2(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride)
+        if (m_end - m) % 2:
+            i = m_end - 1
+            x = row + i * row_stride
+            _int8_1(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride)
+
+
+@kernel
+@no_type_check
+def _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride):
+    """Some rows times some outputs, over whole registers of inputs."""
+    width, n = 4 * n_inputs, n_inputs // LANES
+    whole = first + (end - first) // 4 * 4
+    for output in range(first, whole, 4):
+        w, y = weight + output * width, out + 4 * output
+        for i in range(m, m_end - 1, 2):
+            _float_42(w, width, n, row + i * row_stride, row_stride, y + i * out_stride, out_stride)
+        if (m_end - m) % 2:
+            i = m_end - 1
+            _float_41(w, width, n, row + i * row_stride, row_stride, y + i * out_stride, out_stride)
+    for output in range(whole, end):
+        for i in range(m, m_end):
+            w, y = weight + output * width, out + 4 * output
+            _float_11(w, width, n, row + i * row_stride, row_stride, y + i * out_stride, out_stride)
+
+
+@kernel
+@no_type_check
+def _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride):
+    """Adds what whole registers left over, and the bias."""
+    whole = n_inputs // LANES * LANES
+    for i in range(m, m_end):
+        y = floats(out + i * out_stride, end)
+        if whole == 0:
+            y[first:end] = float32(0.0)
+        if whole < n_inputs:
+            x = floats(row + i * row_stride, n_inputs)
+            for j in range(first, end):
+                w = floats(weight + 4 * j * n_inputs, n_inputs)
+                for k in range(whole, n_inputs):
+                    y[j] += w[k] * x[k]
+        if bias:
+            b = floats(bias, end)
+            for j in range(first, end):
+                y[j] += b[j]
+
+
+@kernel
+@no_type_check
+def multiply(kind, product, row, row_stride, rounded, rounded_stride, row_scale, n_rows, out, out_stride, place, size):
+    """Rows times a matrix plus its bias: this thread's share of the outputs of all rows.
+
+    `product` is the six numbers that describe it; `row` are the rows as floats, `rounded` as whole numbers.
+    """
+    n_outputs, n_inputs = product[N_OUTPUTS], product[N_INPUTS]
+    if kind == INT8:
+        first, end = share((n_outputs + OUTPUTS - 1) // OUTPUTS, place, size)
+    else:
+        first, end = share(n_outputs, place, size)
+    for m in range(0, n_rows, _ROWS_AT_ONCE):
+        m_end = min(m + _ROWS_AT_ONCE, n_rows)
+        if kind == INT8:
+            weight, scale, bias, n_pairs = product[WEIGHT], product[SCALE], product[BIAS], (n_inputs + 3) // 4 * 2
+            _int8(
+                weight, scale, bias, n_pairs, first, end, rounded, rounded_stride, row_scale, m, m_end, out, out_stride
+            )
+        else:
+            weight, bias = product[WEIGHT], product[BIAS]
+            if n_inputs >= LANES:
+                _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
+            _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
+
+
+@kernel
+@no_type_check
+def round_rows(product, row, row_stride, rounded, rounded_stride, row_scale, first, end):
+    """Some rows as whole numbers, as small as the sums of a product ask for."""
+    n = product[N_INPUTS]
+    scales = floats(row_scale, end)
+    for i in range(first, end):
+        out = shorts(rounded + i * rounded_stride, n + 3)
+        out[n : (n + 3) // 4 * 4] = 0
+        scales[i] = round_row(floats(row + i * row_stride, n), out[:n], float32(product[LARGEST]))

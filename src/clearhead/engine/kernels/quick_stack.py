@@ -1,0 +1,204 @@
+"""A stack whose steps of decoding are taken by a kernel.
+
+The kernel stands in for the blocks where one position a row goes through them with a cache. Everything else goes by
+parts, and so does a step in which an edit listens: what a kernel has computed can be recorded, but not replaced.
+"""
+
+import threading
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from clearhead.config import Activation, NormKind, NormPlacement
+from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.buffers import Buffers
+from clearhead.engine.kernels.fleet import fleet
+from clearhead.engine.kernels.ready import Kernels, kernels, worked
+from clearhead.engine.kernels.sites import serve
+from clearhead.engine.kernels.tables import Product
+from clearhead.nn import Block, Stack, StackCache
+from clearhead.nn.block import Surroundings
+from clearhead.nn.norm import LayerNorm
+from clearhead.probe import listening, unchanged
+
+_ACTIVATIONS = {
+    Activation.RELU: at.RELU,
+    Activation.GELU: at.GELU,
+    Activation.GELU_TANH: at.GELU_TANH,
+    Activation.SILU: at.SILU,
+    Activation.TANH: at.TANH,
+}
+_MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 16}
+"""Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
+
+
+class QuickStack(Stack):
+    """A stack that has a kernel for its steps.
+
+    Args:
+        stack: The stack whose parts it takes over; its linear layers are products already.
+    """
+
+    def __init__(self, *, stack: Stack) -> None:
+        nn.Module.__init__(self)
+        self.__dict__.update(stack.__dict__)
+        self._table = _Table(stack=stack)
+        self._memory = threading.local()
+
+    def through_blocks(self, x_BTD: Tensor, around: Surroundings, cache: StackCache | None) -> Tensor:
+        """The stream after all blocks."""
+        if cache is None or x_BTD.shape[1] != 1 or not self._can_step(x_BTD, cache):
+            return super().through_blocks(x_BTD, around, cache)
+        found = kernels()
+        if found is None:
+            worked(x_BTD.shape[0] * self._table.n_weights)
+            return super().through_blocks(x_BTD, around, cache)
+        return self._step(found, x_BTD, around, cache)
+
+    def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
+        table = self._table
+        return (
+            x_BTD.shape[0] <= _MOST_ROWS[table.kind]
+            and x_BTD.dtype is torch.float32
+            and x_BTD.device.type == "cpu"
+            and not self.training
+            and not (torch.is_grad_enabled() and (x_BTD.requires_grad or table.kind == at.FLOAT32))
+            and cache.length > 0
+            and (not table.has_cross or cache.source_length > 0)
+            and unchanged()
+        )
+
+    def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
+        n_rows, _, width = x_BTD.shape
+        blocks = self._table.blocks.copy()
+        shape = self._table.shape.copy()
+        kept = _point(self._table, shape, blocks, around, cache, n_rows=n_rows)
+        n_keys, n_source = int(shape[at.N_PAST]) + 1, int(shape[at.SOURCE_LENGTH])
+        buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+        shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
+        shape[at.ROW_SCALES] = buffers.scales.data_ptr()
+        buffers.begin(x_BTD[:, 0])
+        args = (shape, self._table.numbers)
+        step, run = found.pass_blocks, fleet().run
+        if not listening():
+            run(step, *args, blocks, buffers.where, buffers.stride)
+        else:
+            for layer in range(len(blocks)):
+                run(step, *args, blocks[layer : layer + 1], buffers.where, buffers.stride)
+                x_BTD = serve(layer, x_BTD, buffers, self.config, shape, rotated=around.rotation is not None)
+        del kept  # until here: the kernel has read it
+        return buffers.rows(at.PRE, n_rows, 1, width)
+
+    def _room(self, *, n_rows: int, n_keys: int, n_source: int) -> Buffers:
+        held: Buffers | None = getattr(self._memory, "buffers", None)
+        if held is None or not held.fits(n_rows=n_rows, n_keys=n_keys, n_source=n_source):
+            n_keys = max(64, 1 << (n_keys - 1).bit_length())
+            held = Buffers(config=self.config, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+            self._memory.buffers = held
+        return held
+
+
+class _Table:
+    """What does not change from step to step.
+
+    Args:
+        stack: The stack; it is kept alive by its owner, and its parameters by this table.
+    """
+
+    def __init__(self, *, stack: Stack) -> None:
+        config = stack.config
+        attention, norm, feedforward = config.attention, config.norm, config.feedforward
+        self.has_cross = any(block.cross_norm is not None for block in _blocks(stack))
+        self._kept: list[Tensor | None] = []
+        self.kind = at.FLOAT32
+        self.blocks = np.array([self._block(block) for block in _blocks(stack)], dtype=np.int64)
+        self.n_weights = sum(one.numel() for one in self._kept if one is not None)
+        self.shape = np.zeros(at.SHAPE_SIZE, dtype=np.int64)
+        said = {
+            at.FORMAT: self.kind,
+            at.WIDTH: config.width,
+            at.N_HEADS: attention.n_heads,
+            at.N_KV_HEADS: attention.kv_heads,
+            at.HEAD_WIDTH: config.head_width,
+            at.FFN_WIDTH: feedforward.width,
+            at.GATED: feedforward.gated,
+            at.ACTIVATION: _ACTIVATIONS[feedforward.activation],
+            at.NORM_KIND: at.LAYER if norm.kind is NormKind.LAYER else at.RMS,
+            at.NORM_BEFORE: norm.placement is NormPlacement.BEFORE,
+            at.HAS_CROSS: self.has_cross,
+        }
+        for place, number in said.items():
+            self.shape[place] = int(number)
+        scale = _blocks(stack)[0].self_attention.scorer.fused_scale
+        self.numbers = np.array([norm.epsilon, scale], dtype=np.float32)
+
+    def _block(self, block: Block) -> list[int]:
+        row = [0] * at.BLOCK_SIZE
+        norms = {at.SELF_NORM: block.self_norm, at.CROSS_NORM: block.cross_norm, at.FFN_NORM: block.ffn_norm}
+        for place, norm in norms.items():
+            if norm is not None:
+                bias = norm.bias if isinstance(norm, LayerNorm) else None
+                row[place], row[place + 1] = norm.weight.data_ptr(), 0 if bias is None else bias.data_ptr()
+                self._kept += [norm.weight.detach(), None if bias is None else bias.detach()]
+        across = block.cross_attention
+        products: dict[int, nn.Module | None] = {
+            at.QKV: block.self_attention.query,
+            at.OUTPUT: block.self_attention.output,
+            at.CROSS_QUERY: across and across.query,
+            at.CROSS_OUTPUT: across and across.output,
+            at.UP: block.ffn.up if block.ffn.gate is None else block.ffn.gate,
+            at.DOWN: block.ffn.down,
+        }
+        for place, layer in products.items():
+            if layer is not None:
+                product: Product = layer.product  # pyright: ignore[reportAssignmentType]  (prepared before)
+                row[place : place + at.PRODUCT_SIZE] = product.table.tolist()
+                self._kept += product.kept
+                self.kind = product.kind
+        return row
+
+
+def can_be_quick(stack: Stack) -> bool:
+    """Whether there is a kernel for a stack: its scores are dot products of queries and keys."""
+    return all(block.self_attention.scorer.fused_scale is not None for block in _blocks(stack))
+
+
+def _blocks(stack: Stack) -> list[Block]:
+    return [block for block in stack.blocks if isinstance(block, Block)]
+
+
+def _point(
+    table: _Table, shape: np.ndarray, blocks: np.ndarray, around: Surroundings, cache: StackCache, *, n_rows: int
+) -> list[Tensor | None]:
+    """Points the tables of a step to its caches, masks and positions; gives what must outlive the step."""
+    key = value = torch.empty(0)
+    for row, layer in zip(blocks, cache.blocks, strict=True):
+        key, value = layer.own.opened()
+        row[at.KEYS], row[at.VALUES] = key.data_ptr(), value.data_ptr()
+    shape[at.N_ROWS], shape[at.N_PAST] = n_rows, around.mask.n_keys - 1
+    shape[at.CACHE_ROW], shape[at.CACHE_HEAD] = 4 * key.stride(0), 4 * key.stride(1)
+    assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()
+    is_open, bias, source_open = around.mask.open, around.bias_1HQK, None
+    if is_open is not None:
+        shape[at.MASK], shape[at.MASK_ROW] = is_open.data_ptr(), is_open.stride(0) if len(is_open) > 1 else 0
+    if bias is not None:
+        bias = bias.contiguous()
+        shape[at.POSITION_BIAS], shape[at.POSITION_BIAS_HEAD] = bias.data_ptr(), 4 * bias.stride(1)
+    if around.rotation is not None:
+        cos, sin = around.rotation
+        shape[at.COSINE], shape[at.SINE] = cos.data_ptr(), sin.data_ptr()
+        shape[at.ROTATION_ROW] = 4 * cos.stride(0) if len(cos) > 1 else 0
+    if table.has_cross:
+        assert around.source is not None
+        for row, layer in zip(blocks, cache.blocks, strict=True):
+            key, value = layer.cross.so_far()
+            row[at.SOURCE_KEYS], row[at.SOURCE_VALUES] = key.data_ptr(), value.data_ptr()
+        assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()
+        shape[at.SOURCE_LENGTH], shape[at.SOURCE_ROW] = key.shape[2], 4 * key.stride(0)
+        shape[at.SOURCE_HEAD] = 4 * key.stride(1)
+        source_open = around.source.mask.open
+        if source_open is not None:
+            shape[at.SOURCE_MASK] = source_open.data_ptr()
+            shape[at.SOURCE_MASK_ROW] = source_open.stride(0) if len(source_open) > 1 else 0
+    return [is_open, bias, source_open]

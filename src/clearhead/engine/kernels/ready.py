@@ -1,0 +1,129 @@
+"""When kernels are there: loading and compiling them, and doing without."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+WORTHWHILE = 5_000_000_000
+"""Multiplications after which loading kernels has paid for itself; less work goes by parts."""
+
+_DONE = "compiled"
+_COMPILED = ("attention", "fields", "leading", "machine", "multiply", "rows", "step")
+_COMPILE = "from clearhead.engine.kernels.ready import load; load()"
+
+
+class Kernels(NamedTuple):
+    """What is compiled: a step through blocks, one product, and the search for the likeliest."""
+
+    pass_blocks: Callable[..., None]
+    multiply_rows: Callable[..., None]
+    lead: Callable[..., None]
+
+
+class _State:
+    """What this process knows about its kernels."""
+
+    def __init__(self) -> None:
+        self.loaded: Kernels | None = None
+        self.failed = not available()
+        self.lock = threading.Lock()
+        self.compiler: subprocess.Popen[bytes] | None = None
+        self.done = 0
+
+
+def available() -> bool:
+    """Whether kernels can be had here: Numba is installed, and nothing forbids it."""
+    return os.environ.get("CLEARHEAD_KERNELS", "1") != "0" and find_spec("numba") is not None
+
+
+def kernels() -> Kernels | None:
+    """The compiled kernels; None where there are none, or not yet."""
+    return None if _hidden.get() else _state.loaded
+
+
+@contextmanager
+def by_parts() -> Generator[None]:
+    """Does without kernels until the block ends: the same numbers, from the parts alone."""
+    token = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
+
+
+def load() -> Kernels | None:
+    """The compiled kernels, which are compiled if need be; None where there are none."""
+    with _state.lock:
+        if _state.loaded is None and not _state.failed:
+            try:
+                _state.loaded = _imported()
+            except Exception as error:  # noqa: BLE001  (whatever a compiler cannot do here, the parts can)
+                _state.failed = True
+                warnings.warn(f"kernels cannot be compiled, all goes by PyTorch: {error}", stacklevel=2)
+    return _state.loaded
+
+
+def begin() -> None:
+    """Loads kernels that lie on the disk; otherwise has them compiled by another process, and loads them later.
+
+    Another process, because this one may end before a compiler has.
+    """
+    if _state.loaded is not None or _state.failed:
+        return
+    if (_folder() / _DONE).exists():
+        load()
+    elif _state.compiler is None:
+        quiet = subprocess.DEVNULL
+        _state.compiler = subprocess.Popen(  # noqa: S603  (our own code, in our own interpreter)
+            [sys.executable, "-c", _COMPILE], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+    elif _state.compiler.poll() is not None:
+        _state.failed = True
+
+
+def worked(n_multiplications: int) -> None:
+    """Takes note of work that went by parts; once it is enough, kernels are loaded."""
+    _state.done += n_multiplications
+    if _state.done > WORTHWHILE and not _hidden.get():
+        begin()
+
+
+@cache
+def _folder() -> Path:
+    """Where compiled kernels lie: one folder for each text of the kernels, so that none is ever stale."""
+    here = Path(__file__).parent
+    text = b"".join((here / f"{name}.py").read_bytes() for name in _COMPILED)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "clearhead" / f"kernels-{hashlib.sha256(text).hexdigest()[:16]}"
+
+
+def _imported() -> Kernels:
+    numba: Any = import_module("numba")
+    folder = _folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
+    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
+    try:
+        step, leading = (import_module(f"clearhead.engine.kernels.{name}") for name in ("step", "leading"))
+    finally:
+        numba.config.CACHE_DIR = before
+    (folder / _DONE).touch()
+    return Kernels(pass_blocks=step.pass_blocks, multiply_rows=step.multiply_rows, lead=leading.lead)
+
+
+_state = _State()
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)

@@ -1,0 +1,230 @@
+# pyright: basic
+"""One step of decoding through all blocks of a stack, in one call.
+
+Stages follow one another as in `Block`: every thread does its share of the rows, heads or outputs of a stage, and
+waits for the others before the next. Each stage leaves its values in a buffer of its own, for the probes.
+"""
+
+import sys
+from typing import no_type_check
+
+from numba import types
+
+from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.attention import attend, number_at, turn
+from clearhead.engine.kernels.machine import arrive, look
+from clearhead.engine.kernels.multiply import multiply, round_rows
+from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share
+
+_PATIENCE = 2_000
+
+# A block is three sublayers of two products each: into the sublayer, and out of it.
+SELF, CROSS, FFN = 0, 2, 4
+_PRODUCTS = (at.QKV, at.OUTPUT, at.CROSS_QUERY, at.CROSS_OUTPUT, at.UP, at.DOWN)
+_READS = (at.SELF_IN, at.MIXED, at.CROSS_IN, at.CROSS_MIXED, at.FFN_IN, at.HIDDEN)
+_WRITES = (at.SELF_QKV, at.SELF_OUT, at.CROSS_Q, at.CROSS_OUT, at.EXPANDED, at.FFN_OUT)
+_LEAVES = (at.MID, at.MID, at.CROSS_SUM, at.CROSS_SUM, at.POST, at.POST)
+_NORMS = (at.SELF_NORM, at.SELF_NORM, at.CROSS_NORM, at.CROSS_NORM, at.FFN_NORM, at.FFN_NORM)
+
+_yield = types.ExternalFunction("sched_yield", types.int32()) if sys.platform != "win32" else None
+
+
+@kernel
+@no_type_check
+def meet(barrier, size, turn_number):
+    """Waits until every thread has come here; gives the number of the next meeting."""
+    if size > 1:
+        arrive(barrier)
+        looks = 0
+        while look(barrier) < size * turn_number:
+            looks += 1
+            if _yield is not None and looks > _PATIENCE:
+                _yield()
+    return turn_number + 1
+
+
+@kernel
+@no_type_check
+def _before(op, shape, numbers, block, where, stride, place, size):
+    """Rows on their way into a product: normed where a sublayer begins and norms stand before; rounded."""
+    source = _READS[op]
+    first, end = share(shape[at.N_ROWS], place, size)
+    if op % 2 == 0 and shape[at.NORM_BEFORE]:
+        weight, bias = block[_NORMS[op]], block[_NORMS[op] + 1]
+        stream = _stream(op, shape)
+        for i in range(first, end):
+            x = floats(where[stream] + i * stride[stream], shape[at.WIDTH])
+            out = floats(where[source] + i * stride[source], shape[at.WIDTH])
+            norm(x, out, weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+    elif op % 2 == 0:
+        source = _stream(op, shape)
+    if shape[at.FORMAT] == at.INT8:
+        product = block[_PRODUCTS[op] : _PRODUCTS[op] + at.PRODUCT_SIZE]
+        rounded, scales = shape[at.ROUNDED], shape[at.ROW_SCALES]
+        round_rows(product, where[source], stride[source], rounded, shape[at.ROUNDED_STRIDE], scales, first, end)
+    return source
+
+
+@kernel
+@no_type_check
+def _stream(op, shape):
+    """Where the stream is before a sublayer."""
+    if op < CROSS:
+        return at.PRE
+    return at.MID if op < FFN or not shape[at.HAS_CROSS] else at.CROSS_SUM
+
+
+@kernel
+@no_type_check
+def _leave(op, shape, numbers, block, where, stride, place, size):
+    """The stream after a sublayer: what it was plus what was added, normed where norms stand after."""
+    first, end = share(shape[at.N_ROWS], place, size)
+    source, delta, target = _stream(op, shape), _WRITES[op], _LEAVES[op]
+    weight, bias = block[_NORMS[op]], block[_NORMS[op] + 1]
+    for i in range(first, end):
+        x = floats(where[source] + i * stride[source], shape[at.WIDTH])
+        d = floats(where[delta] + i * stride[delta], shape[at.WIDTH])
+        out = floats(where[target] + i * stride[target], shape[at.WIDTH])
+        for j in range(len(x)):
+            out[j] = x[j] + d[j]
+        if not shape[at.NORM_BEFORE]:
+            norm(out, out, weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+
+
+@kernel
+@no_type_check
+def _look_around(shape, numbers, block, where, stride, place, size):
+    """Self-attention of every row over its past and itself, which it adds to the cache."""
+    heads, groups, width = shape[at.N_HEADS], shape[at.N_KV_HEADS], shape[at.HEAD_WIDTH]
+    n_keys = shape[at.N_PAST] + 1
+    first, end = share(shape[at.N_ROWS] * groups, place, size)
+    for unit in range(first, end):
+        i, g = unit // groups, unit % groups
+        row = where[at.SELF_QKV] + i * stride[at.SELF_QKV]
+        cached = i * shape[at.CACHE_ROW] + g * shape[at.CACHE_HEAD]
+        keys, values = block[at.KEYS] + cached, block[at.VALUES] + cached
+        new_key = floats(row + 4 * (heads + g) * width, width)
+        own_key = floats(keys + 4 * shape[at.N_PAST] * width, width)
+        own_value = floats(values + 4 * shape[at.N_PAST] * width, width)
+        cosine, sine = shape[at.COSINE], shape[at.SINE]
+        if cosine:
+            cosine, sine = cosine + i * shape[at.ROTATION_ROW], sine + i * shape[at.ROTATION_ROW]
+            turned_key = floats(where[at.TURNED_KEY] + i * stride[at.TURNED_KEY] + 4 * g * width, width)
+            turn(new_key, turned_key, cosine, sine)
+            own_key[:] = turned_key
+        else:
+            own_key[:] = new_key
+        own_value[:] = floats(row + 4 * (heads + groups + g) * width, width)
+        mask = shape[at.MASK] + i * shape[at.MASK_ROW] if shape[at.MASK] else 0
+        for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
+            query = floats(row + 4 * h * width, width)
+            if cosine:
+                turned = floats(where[at.TURNED] + i * stride[at.TURNED] + 4 * h * width, width)
+                turn(query, turned, cosine, sine)
+                query = turned
+            bias = shape[at.POSITION_BIAS] + h * shape[at.POSITION_BIAS_HEAD] if shape[at.POSITION_BIAS] else 0
+            offset = i * stride[at.SCORES] + 4 * h * n_keys
+            score, pattern = floats(where[at.SCORES] + offset, n_keys), floats(where[at.PATTERN] + offset, n_keys)
+            mixed = floats(where[at.MIXED] + i * stride[at.MIXED] + 4 * h * width, width)
+            attend(query, keys, values, width, numbers[at.SCORE_SCALE], bias, mask, score, pattern, mixed)
+
+
+@kernel
+@no_type_check
+def _look_across(shape, numbers, block, where, stride, place, size):
+    """Cross-attention of every row over its source, which is cached."""
+    heads, groups, width = shape[at.N_HEADS], shape[at.N_KV_HEADS], shape[at.HEAD_WIDTH]
+    n_keys = shape[at.SOURCE_LENGTH]
+    first, end = share(shape[at.N_ROWS] * groups, place, size)
+    for unit in range(first, end):
+        i, g = unit // groups, unit % groups
+        source = number_at(shape[at.SOURCE_OF_ROW], i) if shape[at.SOURCE_OF_ROW] else i
+        cached = source * shape[at.SOURCE_ROW] + g * shape[at.SOURCE_HEAD]
+        keys, values = block[at.SOURCE_KEYS] + cached, block[at.SOURCE_VALUES] + cached
+        mask = shape[at.SOURCE_MASK] + source * shape[at.SOURCE_MASK_ROW] if shape[at.SOURCE_MASK] else 0
+        for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
+            query = floats(where[at.CROSS_Q] + i * stride[at.CROSS_Q] + 4 * h * width, width)
+            offset = i * stride[at.CROSS_SCORES] + 4 * h * n_keys
+            score = floats(where[at.CROSS_SCORES] + offset, n_keys)
+            pattern = floats(where[at.CROSS_PATTERN] + offset, n_keys)
+            mixed = floats(where[at.CROSS_MIXED] + i * stride[at.CROSS_MIXED] + 4 * h * width, width)
+            attend(query, keys, values, width, numbers[at.SCORE_SCALE], 0, mask, score, pattern, mixed)
+
+
+@kernel
+@no_type_check
+def _bend(shape, where, stride, place, size):
+    """The hidden layer of the feed-forward network, from what was expanded: a share of every row."""
+    n = shape[at.FFN_WIDTH]
+    first, end = share(n, place, size)
+    for i in range(shape[at.N_ROWS]):
+        expanded = floats(where[at.EXPANDED] + i * stride[at.EXPANDED], 2 * n)
+        hidden = floats(where[at.HIDDEN] + i * stride[at.HIDDEN], n)
+        hidden[first:end] = expanded[first:end]
+        bend(hidden[first:end], shape[at.ACTIVATION])
+        if shape[at.GATED]:
+            for j in range(first, end):
+                hidden[j] *= expanded[n + j]
+
+
+@kernel
+@no_type_check
+def _go_on(shape, where, stride, place, size):
+    """What a block leaves is what the next begins with; every thread moves the rows that it will read itself."""
+    first, end = share(shape[at.N_ROWS], place, size)
+    for i in range(first, end):
+        x = floats(where[at.PRE] + i * stride[at.PRE], shape[at.WIDTH])
+        x[:] = floats(where[at.POST] + i * stride[at.POST], shape[at.WIDTH])
+
+
+@entry("void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[::1], int64[::1])")
+@no_type_check
+def pass_blocks(place, size, barrier, shape, numbers, blocks, where, stride):
+    """The stream through some blocks; it comes in PRE, and is left there too for the next call."""
+    turn_number = 1
+    for layer in range(len(blocks)):
+        block = blocks[layer]
+        for op in range(len(_PRODUCTS)):
+            if CROSS <= op < FFN and not shape[at.HAS_CROSS]:
+                continue
+            source, target = _before(op, shape, numbers, block, where, stride, place, size), _WRITES[op]
+            turn_number = meet(barrier, size, turn_number)
+            multiply(
+                shape[at.FORMAT],
+                block[_PRODUCTS[op] : _PRODUCTS[op] + at.PRODUCT_SIZE],
+                where[source],
+                stride[source],
+                shape[at.ROUNDED],
+                shape[at.ROUNDED_STRIDE],
+                shape[at.ROW_SCALES],
+                shape[at.N_ROWS],
+                where[target],
+                stride[target],
+                place,
+                size,
+            )
+            turn_number = meet(barrier, size, turn_number)
+            if op % 2:
+                _leave(op, shape, numbers, block, where, stride, place, size)
+            else:
+                if op == SELF:
+                    _look_around(shape, numbers, block, where, stride, place, size)
+                elif op == CROSS:
+                    _look_across(shape, numbers, block, where, stride, place, size)
+                else:
+                    _bend(shape, where, stride, place, size)
+                turn_number = meet(barrier, size, turn_number)
+        _go_on(shape, where, stride, place, size)
+    meet(barrier, size, turn_number)
+
+
+@entry("void(int64, int64, int64, int64, int64[::1], int64, int64, int64, int64, int64, int64[::1])")
+@no_type_check
+def multiply_rows(place, size, barrier, kind, product, row, rounded, scales, n_rows, out, strides):
+    """One product by itself: rows are rounded, then multiplied. Strides are those of row, rounded and out."""
+    if kind == at.INT8:
+        first, end = share(n_rows, place, size)
+        round_rows(product, row, strides[0], rounded, strides[1], scales, first, end)
+    turn_number = meet(barrier, size, 1)
+    multiply(kind, product, row, strides[0], rounded, strides[1], scales, n_rows, out, strides[2], place, size)
+    meet(barrier, size, turn_number)

@@ -1,0 +1,39 @@
+"""The likeliest ids by a kernel: those that torch finds."""
+
+import pytest
+import torch
+
+from clearhead.decoding.leaders import leading
+from clearhead.engine.kernels import ready
+from clearhead.engine.kernels.rows_of import lead
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels() -> None:
+    assert ready.load() is not None
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 65, 1000])
+@pytest.mark.parametrize("count", [1, 8])
+def test_they_are_those_that_torch_finds(size: int, count: int) -> None:
+    logits = torch.randn(5, size, generator=torch.Generator().manual_seed(size)) * 3
+    found, wanted = lead(logits, count), leading(logits, count)
+    assert torch.equal(found.ids, wanted.ids)
+    assert torch.allclose(found.log_p, wanted.log_p, atol=1e-5)
+
+
+def test_closed_ids_never_lead_and_what_is_no_number_is_none() -> None:
+    logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(0))
+    logits[0, 4:] = -torch.inf
+    logits[1, 7] = torch.nan
+    found, wanted = lead(logits, 8), leading(logits, 8)
+    assert torch.equal(found.ids[0, :4], wanted.ids[0, :4])
+    assert found.log_p[0, 4:].tolist() == [-torch.inf] * 4
+    assert found.log_p[1].isnan().all()
+    assert torch.equal(found.ids[2], wanted.ids[2])
+
+
+def test_rows_may_be_views() -> None:
+    logits = torch.randn(70, 6, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(lead(logits.t(), 5).ids, leading(logits.t(), 5).ids)
+    assert torch.equal(lead(logits[:, 1:5], 2).ids, leading(logits[:, 1:5], 2).ids)

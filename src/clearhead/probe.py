@@ -28,19 +28,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = [
-    "Edit",
-    "Listener",
-    "Recorder",
-    "borrowed",
-    "edited",
-    "heard",
-    "listen",
-    "listening",
-    "probe",
-    "scope",
-    "unchanged",
-]
+__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "intact", "listen", "probe", "quiet", "scope"]
 
 Value = TypeVar("Value")
 
@@ -131,12 +119,12 @@ def borrowed() -> bool:
     return all(getattr(listener, "only_copies", False) for listener in _present())
 
 
-def listening() -> bool:
-    """Whether anybody listens at all."""
-    return _place.get() is not None
+def quiet() -> bool:
+    """Whether nobody listens."""
+    return _place.get() is None
 
 
-def unchanged() -> bool:
+def intact() -> bool:
     """Whether all who listen, if any do, let every value pass as it is: it may be told them after it was used."""
     return all(isinstance(one, Recorder) or getattr(one, "only_copies", False) for one in _present())
 

@@ -20,7 +20,7 @@ from clearhead.engine.kernels.tables import Product
 from clearhead.nn import Block, Stack, StackCache
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
-from clearhead.probe import listening, unchanged
+from clearhead.probe import intact, quiet
 
 _ACTIVATIONS = {
     Activation.RELU: at.RELU,
@@ -66,7 +66,7 @@ class QuickStack(Stack):
             and not (torch.is_grad_enabled() and (x_BTD.requires_grad or table.kind == at.FLOAT32))
             and cache.length > 0
             and (not table.has_cross or cache.source_length > 0)
-            and unchanged()
+            and intact()
         )
 
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
@@ -81,7 +81,7 @@ class QuickStack(Stack):
         buffers.begin(x_BTD[:, 0])
         args = (shape, self._table.numbers)
         step, run = found.pass_blocks, fleet().run
-        if not listening():
+        if quiet():
             run(step, *args, blocks, buffers.where, buffers.stride)
         else:
             for layer in range(len(blocks)):

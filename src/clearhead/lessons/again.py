@@ -9,7 +9,7 @@ from clearhead.lessons.worked import EXAMPLES
 
 __all__ = ["Given", "reworked"]
 
-Given = Mapping[str, Sequence[Sequence[float]] | Sequence[str]]
+Given = Mapping[str, Sequence[Sequence[float | int]] | Sequence[str]]
 
 
 def reworked(key: str, given: Given) -> WorkedExample:
@@ -40,7 +40,7 @@ def _own(result: Result) -> Result:
     return replace(result, printed=None, remark="")
 
 
-def _checked(wanted: Input, value: Sequence[Sequence[float]] | Sequence[str]) -> Table | tuple[str, ...]:
+def _checked(wanted: Input, value: Sequence[Sequence[float | int]] | Sequence[str]) -> Table | tuple[str, ...]:
     words = [one for one in value if isinstance(one, str)]
     rows = [tuple(one) for one in value if not isinstance(one, str)]
     if isinstance(wanted.value[0], str):

@@ -41,7 +41,7 @@ def test_a_chapter_is_whole(chapter: Chapter) -> None:
     assert chapter.text and chapter.title
     assert set(chapter.examples) <= set(EXAMPLES)
     for live in chapter.live:
-        assert live.view in ("flow", "attention", "whatif", "course") and live.says
+        assert live.view in ("flow", "attention", "whatif", "compare", "train", "course") and live.says
     for question in chapter.questions:
         assert len(question.choices) >= 2
         assert any(choice.right for choice in question.choices)

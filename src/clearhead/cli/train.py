@@ -75,36 +75,54 @@ def train(
     """Train, or go on with the run in the folder."""
     import torch
 
-    from clearhead.data import Task
-    from clearhead.training import make_job, read_yaml
-    from clearhead.training.report import write_report
-
     if threads is not None:
         torch.set_num_threads(threads)
     files, overrides = _overrides(files or [])
-    if time_budget is not None:
-        overrides.append(f"train.time_budget={time_budget if not time_budget.isdigit() else time_budget + 's'}")
-    if start is not None:
-        overrides.append(f"model.start={start}")
-    known = None if task is None else Task(_choice(task, [each.value for each in Task], "--task"))
-    job = make_job(known, preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
+    job = _job(task, preset, config, [*overrides, *_named(time_budget, start)])
     if plan:
         typer.echo(_planned(job, cluster, price))
-        return
+    else:
+        _train(job, files, validation or [], out)
+
+
+def _job(task: str | None, preset: str | None, config: Path | None, overrides: list[str]) -> Any:
+    from clearhead.data import Task
+    from clearhead.training import make_job, read_yaml
+
+    known = None if task is None else Task(_choice(task, [each.value for each in Task], "--task"))
+    return make_job(known, preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
+
+
+def _train(job: Any, files: list[str], validation: list[str], out: Path | None) -> None:
+    from clearhead.training.report import write_report
+
     if not files:
         raise typer.BadParameter("no file to learn from", param_hint="FILE")
     if out is None:
         raise typer.BadParameter("a folder for the run", param_hint="--out")
-    finished = _trained(job, files, validation or [], out)
+    finished = _trained(job, files, validation, out)
     typer.echo(str(finished.outcome))
     if finished.outcome.interrupted_by is not None:
         raise typer.Exit(finished.outcome.exit_code)
-    report = write_report(out)
+    _tell(finished, job.task, write_report(out))
+
+
+def _named(time_budget: str | None, start: str | None) -> list[str]:
+    """The settings that have options of their own, as overrides."""
+    found: list[str] = []
+    if time_budget is not None:
+        found.append(f"train.time_budget={time_budget if not time_budget.isdigit() else time_budget + 's'}")
+    if start is not None:
+        found.append(f"model.start={start}")
+    return found
+
+
+def _tell(finished: Any, task: Any, report: Path) -> None:
     for name, value in finished.outcome.metrics.items():
         typer.echo(f"  {name:12} {value:.4f}")
     typer.echo(f"wrote {report}")
     if finished.folder is not None:
-        typer.echo(f"wrote {finished.folder}: try {_example(job.task, finished.folder)}")
+        typer.echo(f"wrote {finished.folder}: try {_example(task, finished.folder)}")
 
 
 def _planned(job: Any, cluster: str, price: float | None) -> str:

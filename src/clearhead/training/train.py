@@ -108,10 +108,7 @@ def train(
         if start is not None and job.tokenizer.renew:
             start, said = renewed(start, materials.tokenizer, job.task)
             progress.say(said)
-        network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
-        if start is None and not isinstance(network, Recurrent):
-            family_of(network.config)  # what no layout has a place for is told before the work, not after it
-        progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
+        network = _network(job, materials, start, progress)
         evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world, watch=watch)
         outcome = trainer.run()
         written = None
@@ -122,6 +119,14 @@ def train(
             _summarise(folder, job, outcome, network, materials)
             written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
     return Finished(outcome=outcome, network=network, materials=materials, folder=written)
+
+
+def _network(job: Job, materials: Materials, start: Loaded | None, progress: Progress) -> Network[Any]:
+    network = make_network(job, tokenizer=materials.tokenizer, labels=materials.prepared.labels, start=start)
+    if start is None and not isinstance(network, Recurrent):
+        family_of(network.config)  # what no layout has a place for is told before the work, not after it
+    progress.say(f"{network.n_parameters / 1e6:.2f} million parameters")
+    return network
 
 
 def _trainer(

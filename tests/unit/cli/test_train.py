@@ -18,7 +18,7 @@ def test_settings_stand_among_the_files() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "Missing argument 'FILE"),
+        ([], 2, "no file to learn from"),
         (["pairs.tsv", "--colour", "red"], 2, "no such option: --colour"),
         (["pairs.tsv", "--train.lr"], 2, "--train.lr needs a value"),
         (["--train.lr", "1"], 2, "no file to learn from"),
@@ -39,3 +39,12 @@ def test_what_cannot_be_trained(
     assert (ran.code, ran.out) == (code, "")
     assert message in ran.err
     assert "mistake in clearhead" not in ran.err
+
+
+def test_a_plan_needs_neither_files_nor_a_folder(run: Run) -> None:
+    ran = run("train", "--plan", "--cluster", "8xA100", "--price", "1", "--train.steps", "1000")
+    assert ran.code == 0, ran.err
+    assert "8 × A100" in ran.out and "FSDP" in ran.out and "limit" in ran.out
+    ran = run("train", "--plan", "--cluster", "8xA101")
+    assert ran.code == 1
+    assert "a100" in ran.err

@@ -24,7 +24,8 @@ def _symmetric() -> str:
     same = bool(torch.equal(product, product.mT))
     mask = AttentionMask(n_queries=3, n_keys=3)
     mixed = attend(x_BHTC, x_BHTC, x_BHTC, scorer=DotScorer(), mask=mask)
-    return f"Scores without weights equal their transpose: {same}. The first word becomes {mixed[0, 0, 0].tolist()}."
+    first = [float(number) for number in mixed[0, 0, 0]]
+    return f"Scores without weights equal their transpose: {same}. The first word becomes {first}."
 
 
 def _moved() -> str:

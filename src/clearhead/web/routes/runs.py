@@ -184,7 +184,7 @@ def in_blocks(values: np.ndarray, *, most: int, shares: bool) -> np.ndarray:
         size = -(-length // most)
         if size == 1:
             continue
-        starts: np.ndarray = np.arange(0, length, size)
+        starts = np.array(range(0, length, size), dtype=np.int64)
         known = np.nan_to_num(values)
         if shares:
             found = np.add.reduceat(known, starts, axis=axis)

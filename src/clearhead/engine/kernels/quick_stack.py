@@ -4,6 +4,7 @@ The kernel stands in for the blocks where one position a row goes through them w
 parts, and so does a step in which an edit listens: what a kernel has computed can be recorded, but not replaced.
 """
 
+import copy
 import threading
 
 import numpy as np
@@ -45,6 +46,14 @@ class QuickStack(Stack):
         self.__dict__.update(stack.__dict__)
         self._table = _Table(stack=stack)
         self._memory = threading.local()
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Stack:
+        """The plain stack: addresses of weights and a thread's memory are not to be copied."""
+        plain = Stack.__new__(Stack)
+        nn.Module.__init__(plain)
+        own = {name: value for name, value in self.__dict__.items() if name not in ("_table", "_memory")}
+        plain.__dict__.update(copy.deepcopy(own, memo))
+        return plain
 
     def through_blocks(self, x_BTD: Tensor, around: Surroundings, cache: StackCache | None) -> Tensor:
         """The stream after all blocks."""

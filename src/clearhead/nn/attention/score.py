@@ -38,10 +38,10 @@ class DotScorer(Scorer):
     ) -> Float[Tensor, "B H Q K"]:
         """The dot product of every pair, scaled."""
         # One call that multiplies and scales: where a step has one query, calls are what its scores cost.
-        query_NQC, key_NKC = query_BHQC.flatten(0, 1), key_BHKC.flatten(0, 1)
+        queries, keys = query_BHQC.flatten(0, 1), key_BHKC.flatten(0, 1)
         nothing = query_BHQC.new_empty(1)
-        score_NQK = torch.baddbmm(nothing, query_NQC, key_NKC.mT, beta=0, alpha=self.scale)
-        return score_NQK.view(*query_BHQC.shape[:3], key_BHKC.shape[2])
+        scores = torch.baddbmm(nothing, queries, keys.mT, beta=0, alpha=self.scale)
+        return scores.view(*query_BHQC.shape[:3], key_BHKC.shape[2])
 
 
 class AdditiveScorer(Scorer):

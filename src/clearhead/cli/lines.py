@@ -6,7 +6,9 @@ Uses:  cli.corpus, cli.options, cli.output, cli.usage, errors; tasks, to load a 
 Never: a finished line that gets lost.
 """
 
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -49,11 +51,16 @@ def process_lines(
     """
     written: Output | None = None
     try:
-        with output or lines_out(given.out, as_json=given.as_json) as written, _reading(given, label) as texts:
+        with (
+            output or lines_out(given.out, as_json=given.as_json) as written,
+            _reading(given, label) as texts,
+            _heeding() as check,
+        ):
             for chunk in _chunks(texts, alone=not given.texts and given.file is None and from_keyboard()):
                 for text, outcome in _worked(chunk, work, given, before=written.n_written):
                     written.write(text, outcome)
                 written.flush()
+                check()
     except KeyboardInterrupt:
         typer.echo(f"\nclearhead: stopped; {_finished(given, written)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -88,6 +95,29 @@ def opened(given: Given, verb: str, *, default: str | None = None, **options: An
     loaded = Loaded.open(given.model or default_model(default or verb), weights=given.weights, **options)
     loaded.require(verb)
     return loaded
+
+
+@contextmanager
+def _heeding() -> Generator[Callable[[], None]]:
+    """What raises an interrupt once more: one that is raised where Python ignores exceptions would be lost."""
+    heard: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt
+
+    def check() -> None:
+        if heard:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _finished(given: Given, written: Output | None) -> str:

@@ -27,7 +27,8 @@ class Device:
         per_machine: Devices of one machine.
         price: Dollars an hour; a round figure of what renting one costs, to be replaced by your own.
         half: Whether products are made in 16 bits, with a second copy of the weights.
-        efficiency: The share of `flops` that goes into the model.
+        efficiency: The share of `flops` that goes into the model; for accelerators one figure that fits two published
+            runs, not a measurement.
     """
 
     name: str

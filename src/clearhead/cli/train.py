@@ -14,6 +14,7 @@ import typer
 
 from clearhead.cli.lines import INTERRUPTED
 from clearhead.cli.options import MOST_THREADS
+from clearhead.cli.processes import in_processes, prepare_torch, together
 from clearhead.cli.sources import sources
 
 __all__ = ["app"]
@@ -25,6 +26,7 @@ _EPILOG = (
     "writes several), pairs.tsv@weight=2, sts.tsv@columns=5:6:4, book.txt@document (one long text, not a text a line). "
     "Any setting of config.yaml can be given as --train.lr 3e-4 or --model.n_layers 6."
 )
+_TASKS = "translate, language-model, masked-language-model, classify or similarity."
 _OVERRIDE = re.compile(r"--((?:data|tokenizer|model|train|evaluation|teacher)(?:\.[\w.]+)?)(?:=(.*))?", re.DOTALL)
 
 
@@ -40,14 +42,9 @@ def train(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="The run's folder, and the model's.")
     ] = None,
-    task: Annotated[
-        str | None,
-        typer.Option(
-            "--task", metavar="TASK", help="translate, language-model, masked-language-model, classify or similarity."
-        ),
-    ] = None,
+    task: Annotated[str | None, typer.Option("--task", metavar="TASK", help=_TASKS)] = None,
     validation: Annotated[
-        list[str] | None, typer.Option("--validation", metavar="FILE", help="Measure by these, not by a held-out part.")
+        list[str] | None, typer.Option("--validation", metavar="FILE", help="Measure by these, not a held-out part.")
     ] = None,
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="SIZE", help="The size: tiny, small or base; small by default.")
@@ -55,15 +52,17 @@ def train(
     time_budget: Annotated[
         str | None, typer.Option("--time-budget", metavar="TIME", help="How long it may take: 60m, 1h30m.")
     ] = None,
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="MODEL", help="Begin with this model's weights.")
-    ] = None,
+    start: Annotated[str | None, typer.Option("--start", metavar="MODEL", help="Begin with its weights.")] = None,
     config: Annotated[
         Path | None, typer.Option("--config", metavar="YAML", help="Settings, as a run's config.yaml has them.")
     ] = None,
     threads: Annotated[
         int | None, typer.Option("--threads", metavar="N", min=1, max=MOST_THREADS, help="All by default.")
     ] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", metavar="N", min=1, max=MOST_THREADS, help="To share every batch.")
+    ] = None,
+    shard: Annotated[bool, typer.Option("--shard", help="Divide the model too among the processes.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Only say what it would take: time, memory, cost.")] = False,
     cluster: Annotated[
         str, typer.Option("--cluster", metavar="DEVICES", help="What to plan for: 8xA100, h100, 2xcpu.")
@@ -73,16 +72,20 @@ def train(
     ] = None,
 ) -> None:
     """Train, or go on with the run in the folder."""
-    import torch
-
-    if threads is not None:
-        torch.set_num_threads(threads)
+    given = dict(locals())
+    prepare_torch(processes, threads)
     files, overrides = _overrides(files or [])
     job = _job(task, preset, config, [*overrides, *_named(time_budget, start)])
     if plan:
         typer.echo(_planned(job, cluster, price))
+    elif not files:
+        raise typer.BadParameter("no file to learn from", param_hint="FILE")
+    elif out is None:
+        raise typer.BadParameter("a folder for the run", param_hint="--out")
+    elif processes is not None and processes > 1:
+        raise typer.Exit(in_processes("train", given, n_processes=processes))
     else:
-        _train(job, files, validation or [], out)
+        raise typer.Exit(together(lambda world: _train(job, files, validation or [], out, world), shard=shard))
 
 
 def _job(task: str | None, preset: str | None, config: Path | None, overrides: list[str]) -> Any:
@@ -93,18 +96,15 @@ def _job(task: str | None, preset: str | None, config: Path | None, overrides: l
     return make_job(known, preset=preset, given=read_yaml(config) if config else None, overrides=overrides)
 
 
-def _train(job: Any, files: list[str], validation: list[str], out: Path | None) -> None:
+def _train(job: Any, files: list[str], validation: list[str], out: Path, world: Any) -> int:
     from clearhead.training.report import write_report
 
-    if not files:
-        raise typer.BadParameter("no file to learn from", param_hint="FILE")
-    if out is None:
-        raise typer.BadParameter("a folder for the run", param_hint="--out")
-    finished = _trained(job, files, validation, out)
-    typer.echo(str(finished.outcome))
-    if finished.outcome.interrupted_by is not None:
-        raise typer.Exit(finished.outcome.exit_code)
-    _tell(finished, job.task, write_report(out))
+    finished = _trained(job, files, validation, out, world)
+    if world.is_first:
+        typer.echo(str(finished.outcome))
+        if finished.outcome.interrupted_by is None:
+            _tell(finished, job.task, write_report(out))
+    return finished.outcome.exit_code
 
 
 def _named(time_budget: str | None, start: str | None) -> list[str]:
@@ -132,17 +132,22 @@ def _planned(job: Any, cluster: str, price: float | None) -> str:
     return printed(work, devices, plan(work, devices))
 
 
-def _trained(job: Any, files: list[str], validation: list[str], out: Path) -> Any:
-    from clearhead.training import LiveProgress
+def _trained(job: Any, files: list[str], validation: list[str], out: Path, world: Any) -> Any:
+    from clearhead.training import LiveProgress, Progress
+    from clearhead.training.distributed.launch import n_restarts
     from clearhead.training.train import train as run_job
 
+    progress = LiveProgress() if world.is_first else Progress()
+    if n_restarts() and not world.is_alone:
+        progress.say(f"a process was lost; all start again from the last checkpoint (restart {n_restarts()})")
     try:
         return run_job(
             job,
             sources=sources(files, job.task),
             validation=sources(validation, job.task),
             folder=out,
-            progress=LiveProgress(),
+            progress=progress,
+            world=world,
         )
     except KeyboardInterrupt:
         typer.echo("\nclearhead: stopped at once; the same command goes on from what is saved", err=True)

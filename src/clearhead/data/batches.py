@@ -8,11 +8,7 @@ Never: a state beside the Cursor; the same seed and epoch always make the same p
     draw     every record as often as its source's weight says
     sort     so that neighbours are of like length; equals by chance
     cut      as many records as fit: rows × (longest source + longest target) <= max_tokens
-    deal     one batch for each process makes a step; chance orders the steps
-
-Where the batches do not go up into the number of processes, the largest are halved until they do, so that every process
-has one at every step and none is left out or seen twice. Where none can be halved, the last processes of one step get
-an empty batch.
+    deal     in an order that chance decides
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearhead.config.checks import require_size
-from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.cursor import START, Cursor, chance, check_seed
 from clearhead.data.origins import checked_weights
 from clearhead.data.packing import best_strip, cut, padded_tokens, sort_keys
 from clearhead.data.store import TokenStore
@@ -39,20 +35,20 @@ class Plan:
     Attributes:
         rows: The records of all batches in one run.
         starts: Where each batch begins in it, and where the last one ends.
-        steps: The batch of each process at each step; -1 for an empty one.
+        order: Which batch comes when.
     """
 
     rows: NDArray[Any]
     starts: NDArray[np.int64]
-    steps: NDArray[np.int64]
+    order: NDArray[np.int64]
 
     def __len__(self) -> int:
-        return len(self.steps)
+        return len(self.order)
 
-    def batch(self, step: int, rank: int = 0) -> NDArray[Any]:
-        """The rows of one process's batch."""
-        number = int(self.steps[step, rank])
-        return self.rows[:0] if number < 0 else self.rows[self.starts[number] : self.starts[number + 1]]
+    def batch(self, place: int) -> NDArray[Any]:
+        """The rows of the batch that comes at a place."""
+        number = int(self.order[place])
+        return self.rows[self.starts[number] : self.starts[number + 1]]
 
 
 class Batches:
@@ -60,12 +56,10 @@ class Batches:
 
     Args:
         store: The records.
-        max_tokens: The most tokens that one process's batch may have, padding included, over all fields. A single
+        max_tokens: The most tokens that a batch may have, padding included, over all fields. A single
             record that is longer is a batch of its own.
         seed: What orders them.
         weights: How often an epoch draws the records of each origin; every record once where this is None.
-        rank: Which process this is.
-        n_ranks: Of how many.
     """
 
     def __init__(
@@ -75,18 +69,14 @@ class Batches:
         max_tokens: int,
         seed: int,
         weights: Sequence[int | float] | None = None,
-        rank: int = 0,
-        n_ranks: int = 1,
     ) -> None:
         require_size("max_tokens", max_tokens)
-        check_place(seed=seed, rank=rank, n_ranks=n_ranks)
+        check_seed(seed)
         if len(store) == 0:
             raise TextError("a token store without records", got=store.folder)
         self.store = store
         self.max_tokens = max_tokens
         self.seed = seed
-        self.rank = rank
-        self.n_ranks = n_ranks
         self._weights = checked_weights(store, weights)
         self._lengths = [store.lengths(name) for name in store.fields]
         self._strip = best_strip(self._lengths, max_tokens=max_tokens)
@@ -97,8 +87,9 @@ class Batches:
         if self._last is None or self._last[0] != epoch:
             self._last = None  # two plans at once would be twice the memory
             rows = self._sorted(self._drawn(epoch), epoch)
-            starts = _dealt(cut(self._lengths_of(rows), max_tokens=self.max_tokens), self.n_ranks)
-            self._last = (epoch, Plan(rows=rows, starts=starts, steps=self._steps(len(starts) - 1, epoch)))
+            starts = cut(self._lengths_of(rows), max_tokens=self.max_tokens)
+            order = np.argsort(chance(len(starts) - 1, seed=self.seed, stream=epoch, step=3), kind="stable")
+            self._last = (epoch, Plan(rows=rows, starts=starts, order=order))
         return self._last[1]
 
     def __iter__(self) -> Iterator[tuple[Cursor, NDArray[Any]]]:
@@ -114,16 +105,16 @@ class Batches:
             for place in range(step, len(plan)):
                 done = place + 1 == len(plan)
                 after = Cursor(epoch=epoch + 1, batch=0) if done else Cursor(epoch=epoch, batch=place + 1)
-                yield after, plan.batch(place, self.rank)
+                yield after, plan.batch(place)
             epoch, step = epoch + 1, 0
 
     def one_epoch(self, epoch: int = 0) -> Iterator[NDArray[Any]]:
         """The rows of each batch of one epoch, and then an end: for evaluation."""
         plan = self.plan(epoch)
-        return (plan.batch(place, self.rank) for place in range(len(plan)))
+        return (plan.batch(place) for place in range(len(plan)))
 
     def padding_share(self, epoch: int = 0) -> float:
-        """The part of an epoch's tokens, over all processes, that is padding."""
+        """The part of an epoch's tokens that is padding."""
         plan = self.plan(epoch)
         lengths = self._lengths_of(plan.rows)
         padded = padded_tokens(lengths, plan.starts)
@@ -147,18 +138,3 @@ class Batches:
 
     def _lengths_of(self, rows: NDArray[Any]) -> list[NDArray[np.int32]]:
         return [lengths[rows] for lengths in self._lengths]
-
-    def _steps(self, n_batches: int, epoch: int) -> NDArray[np.int64]:
-        n_steps = -(-n_batches // self.n_ranks)
-        steps = np.full(n_steps * self.n_ranks, -1)
-        steps[:n_batches] = np.arange(n_batches)
-        order = np.argsort(chance(n_steps, seed=self.seed, stream=epoch, step=3), kind="stable")
-        return steps.reshape(n_steps, self.n_ranks)[order]
-
-
-def _dealt(starts: NDArray[np.int64], n_ranks: int) -> NDArray[np.int64]:
-    """The same batches, the largest halved until they can be dealt evenly or none can be halved."""
-    while (len(starts) - 1) % n_ranks and (sizes := np.diff(starts)).max() > 1:
-        largest = int(sizes.argmax())
-        starts = np.insert(starts, largest + 1, starts[largest] + sizes[largest] // 2)
-    return starts

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from clearhead.config.checks import require_size, require_types
 from clearhead.config.record import RECORD, from_dict
 from clearhead.data.hashes import MAX_SEED
-from clearhead.errors import ConfigError
 
-__all__ = ["START", "Cursor", "chance", "check_place"]
+__all__ = ["START", "Cursor", "chance", "check_seed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +26,7 @@ class Cursor:
 
     Attributes:
         epoch: Which time through the data, from 0.
-        batch: Which step of that epoch comes next, from 0; one step is a batch for each process.
+        batch: Which batch of that epoch comes next, from 0.
     """
 
     __pydantic_config__ = RECORD
@@ -60,9 +59,6 @@ def chance(n: int, *, seed: int, stream: int, step: int = 0) -> NDArray[np.uint6
     return np.asarray(np.random.Philox(key=key, counter=counter).random_raw(n), np.uint64)
 
 
-def check_place(*, seed: int, rank: int, n_ranks: int) -> None:
-    """Raises unless a seed can be one, and a process is one of those that there are."""
+def check_seed(seed: int) -> None:
+    """Raises unless a seed can be one."""
     require_size("seed", seed, least=0, most=MAX_SEED)
-    require_size("n_ranks", n_ranks)
-    if not 0 <= rank < n_ranks:
-        raise ConfigError("a rank that does not exist", got=rank, expected=f"0 to {n_ranks - 1}")

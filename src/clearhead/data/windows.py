@@ -18,7 +18,7 @@ from jaxtyping import Int64
 from numpy.typing import NDArray
 
 from clearhead.config.checks import require_size
-from clearhead.data.cursor import START, Cursor, chance, check_place
+from clearhead.data.cursor import START, Cursor, chance, check_seed
 from clearhead.data.origins import checked_weights
 from clearhead.data.store import TokenStore
 from clearhead.errors import TextError
@@ -50,12 +50,10 @@ class Windows:
     Args:
         store: Records, each ended by its own end id, read as one long text.
         length: How many ids the model reads at once.
-        n_rows: Windows in one process's batch.
+        n_rows: Windows in a batch.
         seed: What places them.
         weights: How often an epoch reads the text of each origin; all of it once where this is None.
         field: Whose ids.
-        rank: Which process this is.
-        n_ranks: Of how many.
     """
 
     def __init__(
@@ -67,18 +65,14 @@ class Windows:
         seed: int,
         weights: Sequence[int | float] | None = None,
         field: str = "text",
-        rank: int = 0,
-        n_ranks: int = 1,
     ) -> None:
         require_size("length", length)
         require_size("n_rows", n_rows)
-        check_place(seed=seed, rank=rank, n_ranks=n_ranks)
+        check_seed(seed)
         self.store = store
         self.length = length
         self.n_rows = n_rows
         self.seed = seed
-        self.rank = rank
-        self.n_ranks = n_ranks
         self._stream = store.stream(field)
         if len(self._stream) <= length:
             raise TextError(
@@ -102,10 +96,9 @@ class Windows:
             yield Cursor(epoch=step // per_epoch, batch=step % per_epoch), self.batch(step - 1)
 
     def batch(self, step: int) -> Int64[np.ndarray, "B T"]:
-        """The windows of this process at a step, counted through all epochs."""
-        dice = chance(self.n_rows * self.n_ranks, seed=self.seed, stream=_STREAM, step=step)
-        mine = dice[self.rank * self.n_rows : (self.rank + 1) * self.n_rows]
-        return self._take(self._starts(mine), self.length + 1)
+        """The windows of a step, counted through all epochs."""
+        dice = chance(self.n_rows, seed=self.seed, stream=_STREAM, step=step)
+        return self._take(self._starts(dice), self.length + 1)
 
     def sequential(self) -> Iterator[Int64[np.ndarray, "B T"]]:
         """All windows once and in order, so that every id but the very first is foretold once: for evaluation.
@@ -121,9 +114,9 @@ class Windows:
             yield self._take(np.array([n_whole * self.length], np.int64), rest + 1)
 
     def steps_per_epoch(self) -> int:
-        """How many batches each process has until as many ids were read as there are."""
+        """How many batches there are until as many ids were read as there are."""
         n_ids = len(self._stream) if self._runs is None else int(self._runs.read[-1])
-        return max(1, (n_ids - 1) // (self.length * self.n_rows * self.n_ranks))
+        return max(1, (n_ids - 1) // (self.length * self.n_rows))
 
     def _starts(self, dice: NDArray[np.uint64]) -> NDArray[np.int64]:
         if self._runs is None:

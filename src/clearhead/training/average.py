@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from clearhead.training.distributed.pieces import piece
+
 _SLOWNESS = 10
 """Steps over which a young average forgets its first values, which were random."""
 
@@ -38,7 +40,7 @@ class MovingAverage:
         """Goes on from an average that was saved."""
         assert tensors.keys() == self.tensors.keys(), "an average of another network"
         for name, tensor in self.tensors.items():
-            tensor.copy_(tensors[name])
+            tensor.copy_(piece(tensors[name], tensor))
 
 
 @contextmanager

@@ -5,6 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from clearhead.training.world import World
+
 LEAST_MEASURED = 8
 """Steps before a pace can be told."""
 _FIRST_IGNORED = 2
@@ -35,6 +37,44 @@ class Clock:
     def elapsed(self) -> float:
         """Seconds since the run began, without those in which no process ran."""
         return self._now() - self._start
+
+    def meet(self, asked: int = 0) -> int:
+        """Agrees with the other processes, where there are any, on the time and on what they were asked for meanwhile.
+
+        Args:
+            asked: The signal that this process heard; 0 for none.
+
+        Returns:
+            The signal that any of them heard.
+        """
+        return asked
+
+
+class CommonClock(Clock):
+    """The first process's clock as all of them read it: it stands still from one meeting to the next.
+
+    So whatever is decided by the time is decided alike.
+
+    Args:
+        world: Who meets.
+        now: Where the time comes from.
+    """
+
+    def __init__(self, *, world: World, now: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(now=now)
+        self._world = world
+        self._agreed = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began, at the last meeting."""
+        return self._agreed
+
+    def meet(self, asked: int = 0) -> int:
+        """Agrees with the other processes."""
+        here = super().elapsed if self._world.is_first else 0.0
+        self._agreed, heard = self._world.largest(here, asked)
+        return int(heard)
 
 
 @dataclass(frozen=True, kw_only=True)

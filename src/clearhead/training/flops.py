@@ -20,6 +20,8 @@ from clearhead.nn import Stack
 
 _SIDE = 1024
 _TRIES = 8
+_ROUNDS, _WIDE = 4, 2
+"""Of muon.py; a test compares them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,21 @@ def cost_of(network: Network[Any]) -> Cost:
         case _:
             numbers = sum(each.numel() for each in network.parameters() if each.ndim == 2)
             return Cost(source_numbers=numbers // 2, target_numbers=numbers // 2)
+
+
+def muon_flops(network: Network[Any]) -> float:
+    """The operations of making the matrices of all stacks orthogonal, once a step (see muon.py)."""
+    stacks = [each for each in network.modules() if isinstance(each, Stack)]
+    linear = [each for stack in stacks for each in stack.modules() if isinstance(each, nn.Linear)]
+    return sum((_orthogonal(*sorted(each.weight.shape)) for each in linear), 0.0)
+
+
+def _orthogonal(low: int, wide: int) -> float:
+    """Rounds of x x^T, its square and a product with x; of wide matrices, all but two of these in the square."""
+    across, square = 2.0 * low * low * wide, 2.0 * low**3
+    if wide < _WIDE * low:
+        return _ROUNDS * (2 * across + square)
+    return 2 * across + _ROUNDS * 2 * square + (_ROUNDS - 1) * 2 * square
 
 
 def _numbers(module: nn.Module) -> int:

@@ -13,7 +13,7 @@ from clearhead.training.checkpoint import Checkpoints
 from clearhead.training.evaluate import Evaluate
 from clearhead.training.progress import Progress
 from clearhead.training.settings import AverageKind, TrainSettings
-from clearhead.training.state import TrainState
+from clearhead.training.state import Status, TrainState
 from clearhead.training.step import diverged
 
 
@@ -49,7 +49,18 @@ class Judge:
         self._progress.evaluated(state.step, metrics, best=is_best)
         return {"step": state.step, "evaluation": metrics, "best": is_best}
 
-    def has_reached(self, state: TrainState) -> bool:
+    def verdict(self, state: TrainState, *, out_of_time: bool) -> Status:
+        """Whether a run goes on after an evaluation."""
+        if self._has_reached(state):
+            return Status.REACHED
+        if state.n_steps is not None and state.step >= state.n_steps:
+            return Status.COMPLETED
+        if out_of_time:
+            return Status.OUT_OF_TIME
+        patience = self._settings.patience
+        return Status.STOPPED_EARLY if patience is not None and state.n_worse >= patience else Status.RUNNING
+
+    def _has_reached(self, state: TrainState) -> bool:
         """Whether the best so far is as good as the settings ask for."""
         wanted, best = self._settings.stop_at, state.best.get(self._settings.metric)
         if wanted is None or best is None:

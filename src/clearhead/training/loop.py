@@ -3,25 +3,26 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from clearhead.config import from_dict, to_dict
 from clearhead.data import Cursor
 from clearhead.models import Network
 from clearhead.training.average import MovingAverage
-from clearhead.training.checkpoint import Checkpoints, Snapshot
+from clearhead.training.checkpoint import Checkpoints
 from clearhead.training.clock import Pace, default_evaluate_every, is_measured, mean_step, plan_steps, reserve_for
 from clearhead.training.evaluate import Evaluate
 from clearhead.training.feed import Feed
 from clearhead.training.flops import matmul_peak
 from clearhead.training.interrupt import Interrupt
 from clearhead.training.judge import Judge
+from clearhead.training.keeper import Keeper
 from clearhead.training.metrics import MetricsLog
 from clearhead.training.objective import Batch, Objective
-from clearhead.training.optimiser import optimiser_tensors, set_optimiser_tensors
 from clearhead.training.outcome import Outcome
 from clearhead.training.progress import Progress, StepReport
 from clearhead.training.run import RunFolder, threads
 from clearhead.training.settings import AverageKind, TrainSettings
 from clearhead.training.state import Status, Tally, TrainState
-from clearhead.training.step import Stepper, StepResult, all_finite, diverged
+from clearhead.training.step import Stepper
 from clearhead.training.world import World
 
 _FIRST_IS_SMALLER = 3
@@ -53,7 +54,6 @@ class Trainer:
         progress: Progress | None = None,
         world: World | None = None,
     ) -> None:
-        self.network = network
         self.settings = settings
         self.folder = run
         self.progress = progress or Progress()
@@ -65,14 +65,21 @@ class Trainer:
         self._stepper = Stepper(network=network, objective=objective, settings=settings, world=self.world)
         is_moving = settings.average.kind is AverageKind.EMA
         self._average = MovingAverage(network=network, decay=settings.average.decay) if is_moving else None
-        self._judge = Judge(network=network, evaluate=evaluate, settings=settings, progress=self.progress)
+        self._keeper = Keeper(stepper=self._stepper, average=self._average, checkpoints=self.checkpoints, log=self.log)
+        self._judge = Judge(network=self.network, evaluate=evaluate, settings=settings, progress=self.progress)
         self._clock = run.clock
-        self._saved: int | None = None
+        self._interrupt = Interrupt(say=self.progress.say)
+        self._heard = 0
         self._saving = 0.0
         self._save_at = 0.0
         self._rate = 0.0
         self._seconds: list[float] = []
         self._begun = 0, 0.0
+
+    @property
+    def network(self) -> Network[Any]:
+        """The whole network; in the end, in the first process, with the weights that are best."""
+        return self._stepper.placed.whole
 
     def run(self) -> Outcome:
         """Goes on with the run to its end, and leaves the network with the weights that are best.
@@ -80,39 +87,43 @@ class Trainer:
         Raises:
             TrainingError: The training diverged, or the disk would not take a checkpoint.
         """
-        with threads(self.folder.n_threads), Interrupt(say=self.progress.say) as interrupt:
+        with threads(self.folder.n_threads), self._interrupt:
             try:
                 self._restore()
                 self._begun = self.state.step, self._clock.elapsed
                 stream = self._feed.follow(Cursor(epoch=self.state.epoch, batch=self.state.batch))
-                while self.state.status is Status.RUNNING and interrupt.signal is None:
+                while self.state.status is Status.RUNNING and not self._signal():
                     self._advance(stream)
                 if self.state.status is Status.RUNNING:
                     self._save()
-                    return self._outcome(interrupted_by=interrupt.signal)
+                    return self._outcome(interrupted_by=self._signal())
                 return self._finish()
             finally:
                 self.progress.close()
 
+    def _signal(self) -> int | None:
+        """The signal that asks to stop: now, or where there are several processes, as they last agreed."""
+        return self._interrupt.signal if self.world.is_alone else self._heard or None
+
+    def _meet(self) -> float:
+        """Agrees with the other processes, if there are any, on the time and on signals; gives the time."""
+        self._heard = self._clock.meet(self._interrupt.signal or 0)
+        return self._clock.elapsed
+
     def _restore(self) -> None:
         """Takes up the newest checkpoint, or makes the first: a disk that takes none is found out now."""
-        snapshot = self.checkpoints.newest()
-        if snapshot is None:
+        found = self._keeper.restore()
+        self._meet()
+        if found is None:
             n_steps, every = self.settings.steps, self.settings.evaluate_every
             if n_steps is not None and every is None:
                 every = default_evaluate_every(n_steps)
             self.state = TrainState(n_steps=n_steps, evaluate_every=every)
-            self.log.cut(0)
             self._save()
             return
-        self.state = snapshot.state
-        self.network.set_parameters(snapshot.model)
-        set_optimiser_tensors(self._stepper.optimiser, self.network, snapshot.optimiser)
-        if self._average is not None:
-            self._average.set_tensors(snapshot.average)
-        self.log.cut(self.state.step)
+        self.state = found
         self._clock.add(self.state.elapsed)
-        self._saved, self._save_at = self.state.step, self._clock.elapsed + self.settings.save_every
+        self._save_at = self._meet() + self.settings.save_every
         if self.state.step and self.state.status is Status.RUNNING:
             self.progress.say(f"going on from step {self.state.step}")
 
@@ -120,7 +131,7 @@ class Trainer:
         """One step, and whatever is due after it."""
         start = self._clock.elapsed
         self._step(stream)
-        self._seconds.append(self._clock.elapsed - start)
+        self._seconds.append(self._meet() - start)
         self.state.tally.seconds += self._seconds[-1]
         self._report()
         if self.state.n_steps is None and self._plan():
@@ -128,7 +139,7 @@ class Trainer:
         out_of_time = self._is_out_of_time()
         if out_of_time or self._is_due():
             self._evaluate()
-            self.state.status = self._verdict(out_of_time=out_of_time)
+            self.state.status = self._judge.verdict(self.state, out_of_time=out_of_time)
             self._save()
         elif self._clock.elapsed >= self._save_at:
             self._save()
@@ -152,7 +163,7 @@ class Trainer:
         state.epoch, state.batch = cursor.epoch, cursor.batch
         if self._average is not None:
             self._average.update(state.step)
-        _count(state.tally, result)
+        result.add_to(state.tally)
         self._rate = result.lr
 
     def _report(self) -> None:
@@ -165,7 +176,7 @@ class Trainer:
                 n_steps=state.n_steps,
                 loss=tally.loss_sum / max(1, tally.count),
                 tokens_per_second=per_second,
-                peak_share=tally.flops / max(tally.seconds, 1e-9) / matmul_peak() if self.progress.wants_peak else None,
+                peak_share=self._peak_share(),
                 seconds_left=self._seconds_left(),
             )
         )
@@ -182,6 +193,12 @@ class Trainer:
             if self.world.is_first:
                 self.log.append(line)
             state.tally = Tally()
+
+    def _peak_share(self) -> float | None:
+        if not self.progress.wants_peak or self.world.device != "cpu":
+            return None
+        tally = self.state.tally
+        return tally.flops / max(tally.seconds, 1e-9) / (matmul_peak() * self.world.n_ranks)
 
     def _seconds_left(self) -> float | None:
         if self.state.n_steps is None or not self._seconds:
@@ -220,55 +237,47 @@ class Trainer:
     def _evaluate(self) -> float:
         """Evaluates the weights that would be kept, notes whether they are the best so far; gives its seconds."""
         start = self._clock.elapsed
-        weights = None if self._average is None else self._average.tensors
-        line = self._judge.evaluate(self.state, weights)
-        if line and self.world.is_first:
-            self.log.append(line)
-        taken = self._clock.elapsed - start
+        weights = self._stepper.placed.worn(None if self._average is None else self._average.tensors)
+
+        def judge() -> dict[str, Any]:
+            line = self._judge.evaluate(self.state, weights)
+            if line:
+                self.log.append(line)
+            return to_dict(self.state)
+
+        told = self.world.on_first(judge)
+        if not self.world.is_first:
+            self.state = from_dict(TrainState, told)
+        taken = self._meet() - start
         # A model that has learned to write takes longer than one that stops at once.
         if self._saving:  # a process that went on with a run has not saved yet, and keeps what the last one knew
             self.state.reserve = reserve_for(evaluation=taken, saving=self._saving)
         return taken
 
-    def _verdict(self, *, out_of_time: bool) -> Status:
-        if self._judge.has_reached(self.state):
-            return Status.REACHED
-        if self.state.n_steps is not None and self.state.step >= self.state.n_steps:
-            return Status.COMPLETED
-        if out_of_time:
-            return Status.OUT_OF_TIME
-        patience = self.settings.patience
-        return Status.STOPPED_EARLY if patience is not None and self.state.n_worse >= patience else Status.RUNNING
-
     def _save(self) -> None:
         """Writes a checkpoint, unless there is one of this step, and removes those that are no longer needed."""
-        if not self.world.is_first or self._saved == self.state.step:
+        before, start = self.state.elapsed, self._clock.elapsed
+        self.state.elapsed = start
+        if not self._keeper.save(self.state, keep=self._judge.needed(self.state), keep_last=self.settings.keep_last):
+            self.state.elapsed = before
             return
-        if not all_finite(list(self.network.parameters())):
-            raise diverged(self.state.step, "weights that are not finite", self.settings.lr)
-        self.state.elapsed = start = self._clock.elapsed
-        self.log.sync()
-        self.checkpoints.save(
-            Snapshot(
-                model={name: parameter.detach() for name, parameter in self.network.named_parameters()},
-                optimiser=optimiser_tensors(self._stepper.optimiser, self.network),
-                average=self._average.tensors if self._average is not None else {},
-                state=self.state,
-            )
-        )
-        self._saved = self.state.step
         # The first holds no memory of the optimiser's yet, which is up to twice the weights.
-        self._saving = (self._clock.elapsed - start) * (1 if self.state.step else _FIRST_IS_SMALLER)
+        self._saving = (self._meet() - start) * (1 if self.state.step else _FIRST_IS_SMALLER)
         self._save_at = self._clock.elapsed + self.settings.save_every
-        self.checkpoints.prune(keep_last=self.settings.keep_last, keep=self._judge.needed(self.state))
 
     def _finish(self) -> Outcome:
         """Gives the network the weights that are best."""
-        own = {name: parameter.detach() for name, parameter in self.network.named_parameters()}
-        last = own if self._average is None else self._average.tensors
-        weights, best_step, metrics = self._judge.choose(self.state, last, self.checkpoints)
-        self.network.set_parameters(weights)
-        self.network.eval()
+        placed = self._stepper.placed
+        last = placed.gathered(placed.weights() if self._average is None else self._average.tensors)
+
+        def choose() -> tuple[int | None, Mapping[str, float]]:
+            weights, best_step, metrics = self._judge.choose(self.state, last, self.checkpoints)
+            self.network.set_parameters(weights)
+            self.network.eval()
+            return best_step, dict(metrics)
+
+        best_step, metrics = self.world.on_first(choose)
+        self._meet()
         return self._outcome(best_step=best_step, metrics=metrics)
 
     def _outcome(
@@ -287,12 +296,3 @@ class Trainer:
             metrics=metrics or {},
             interrupted_by=interrupted_by,
         )
-
-
-def _count(tally: Tally, result: StepResult) -> None:
-    tally.loss_sum += result.loss_sum
-    tally.count += result.count
-    tally.n_correct += result.n_correct
-    tally.n_tokens += result.n_tokens
-    tally.flops += result.flops
-    tally.gradient_norm = max(tally.gradient_norm, result.gradient_norm)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from clearhead.config import SIZES
 from clearhead.data import (
@@ -21,6 +22,8 @@ from clearhead.data import (
 )
 from clearhead.data.encode import Prefix
 from clearhead.data.prepared import FILE_NAME
+from clearhead.errors import TrainingError
+from clearhead.models import Network
 from clearhead.tasks.language_pairs import instruction
 from clearhead.tasks.loaded import Loaded
 from clearhead.text import Tokenizer, load_tokenizer
@@ -64,11 +67,15 @@ def make_materials(
     say: Callable[[str], None],
     world: World,
 ) -> Materials:
-    """Prepares the data of a job in a folder, or finds it there."""
+    """Prepares the data of a job in a folder, or finds it there; the first process does, for all."""
     longest = min(job.data.max_length, most_positions(job, start))
     recipe = Recipe(task=job.task, max_length=longest, rules=job.data.rules, split=job.data.split)
-    if not (folder / FILE_NAME).is_file():
-        _prepare(job, recipe, sources=sources, validation=validation, folder=folder, start=start, say=say)
+
+    def make() -> None:
+        if not (folder / FILE_NAME).is_file():
+            _prepare(job, recipe, sources=sources, validation=validation, folder=folder, start=start, say=say)
+
+    world.on_first(make)
     prepared = open_prepared(folder)
     tokenizer = load_tokenizer(folder)
     train, padding = _feed(job, prepared, tokenizer, world)
@@ -164,19 +171,16 @@ def _feed(job: Job, prepared: Prepared, tokenizer: Tokenizer, world: World) -> t
             n_rows=n_rows,
             seed=job.train.seed,
             weights=prepared.weights,
-            rank=world.rank,
-            n_ranks=world.n_ranks,
         )
-        return WindowFeed(windows=windows), 0.0
+        return WindowFeed(windows=windows, world=world), 0.0
     batches = Batches(
         store=prepared.train,
         max_tokens=batch.max_tokens,
         seed=job.train.seed,
         weights=prepared.weights,
-        rank=world.rank,
-        n_ranks=world.n_ranks,
     )
-    return RecordFeed(batches=batches, pad_ids=_pad_ids(prepared, tokenizer)), batches.padding_share()
+    feed = RecordFeed(batches=batches, pad_ids=_pad_ids(prepared, tokenizer), world=world)
+    return feed, batches.padding_share()
 
 
 def _measured(job: Job, prepared: Prepared, tokenizer: Tokenizer) -> Feed:
@@ -187,6 +191,26 @@ def _measured(job: Job, prepared: Prepared, tokenizer: Tokenizer) -> Feed:
         return WindowFeed(windows=Windows(store=prepared.validation, length=length, n_rows=n_rows, seed=0))
     batches = Batches(store=prepared.validation, max_tokens=_EVALUATION_TOKENS, seed=0)
     return RecordFeed(batches=batches, pad_ids=_pad_ids(prepared, tokenizer))
+
+
+def require_parts(job: Job, materials: Materials, network: Network[Any], world: World) -> None:
+    """Refuses to divide batches whose rows are compared with one another.
+
+    Raises:
+        TrainingError: Such a task, and several processes.
+    """
+    store = materials.prepared.train
+    if world.is_alone or job.task is not Task.SIMILARITY:
+        return
+    has_teacher = store.has("teacher")
+    is_by_row = store.values("teacher").shape[1] == network.config.width if has_teacher else store.has("score")
+    if not is_by_row:
+        raise TrainingError(
+            "batches that cannot be divided among processes",
+            got="texts that are compared with all others of their batch",
+            expected="pairs with scores, or a teacher's vectors that are as wide as the model's",
+            advice="the same in one process",
+        )
 
 
 def _pad_ids(prepared: Prepared, tokenizer: Tokenizer) -> dict[str, int]:

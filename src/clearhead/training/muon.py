@@ -8,12 +8,14 @@ All directions of a matrix move alike, also those that gradients seldom point at
 is no matrix keep AdamW, whose steps the scale makes alike in size.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
+
+from clearhead.training.distributed.pieces import is_divided, piece, whole
 
 _SHARE = 0.2
 _ROUNDS = (
@@ -28,6 +30,8 @@ rounds of the polynomial that is widely used (Jordan et al. 2024) leave 0.68 to 
 _WIDE = 2
 """Columns a row from which the small square of a matrix is worked on in its stead."""
 _TINY = 1e-7
+_GATHERED = 4
+"""Matrices that are put together at one time where they are divided among processes."""
 
 
 class Muon(Optimizer):
@@ -69,15 +73,18 @@ class Muon(Optimizer):
         shapes: dict[torch.Size, list[Tensor]] = {}
         for parameter in parameters:
             shapes.setdefault(parameter.shape, []).append(parameter)
-        for shape, alike in shapes.items():
+        for shape, alike in _in_groups(shapes):
             # Matrices of one shape are made orthogonal together: few large products instead of many small ones.
             steps = torch.empty(len(alike), *shape, dtype=alike[0].dtype, device=alike[0].device)
             for parameter, step in zip(alike, steps, strict=True):
                 mean = self._memory(parameter, "momentum").lerp_(_gradient(parameter), 1 - momentum)
-                torch.lerp(_gradient(parameter), mean, momentum, out=step)
+                if is_divided(parameter):
+                    step.copy_(whole(torch.lerp(_gradient(parameter), mean, momentum)))
+                else:
+                    torch.lerp(_gradient(parameter), mean, momentum, out=step)
             scale = _SHARE * max(shape) ** 0.5
             for parameter, change in zip(alike, orthogonalised(steps), strict=True):
-                parameter.mul_(1 - lr * decay).add_(change, alpha=-lr * scale)
+                parameter.mul_(1 - lr * decay).add_(piece(change, parameter), alpha=-lr * scale)
 
     def _adamw(self, parameters: list[Tensor], group: dict[str, Any]) -> None:
         lr, decay, (beta1, beta2) = group["lr"], group["weight_decay"], group["betas"]
@@ -101,6 +108,14 @@ class Muon(Optimizer):
         memory: dict[str, Tensor] = self.state[parameter]
         memory["step"] = memory.get("step", torch.zeros(())) + 1
         return int(memory["step"])
+
+
+def _in_groups(shapes: dict[torch.Size, list[Tensor]]) -> Iterator[tuple[torch.Size, list[Tensor]]]:
+    """Matrices of one shape, all at once; but few where each process holds a piece, for each then holds these whole."""
+    for shape, alike in shapes.items():
+        n_together = _GATHERED if is_divided(alike[0]) else len(alike)
+        for first in range(0, len(alike), n_together):
+            yield shape, alike[first : first + n_together]
 
 
 def orthogonalised(matrices: Tensor) -> Tensor:

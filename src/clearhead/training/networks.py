@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from clearhead.config import (
     SIZES,
@@ -27,6 +26,7 @@ from clearhead.tasks.loaded import Loaded
 from clearhead.text import Tokenizer
 from clearhead.training.fine_tune import with_head
 from clearhead.training.job import Job, ModelSettings
+from clearhead.training.still import keep_still
 
 _PUBLISHED = {Task.TRANSLATE: "marian", Task.LANGUAGE_MODEL: "llama"}
 _POOLER = {"distilbert": Activation.RELU}
@@ -179,11 +179,4 @@ def _keep_padding_zero(network: Network[Any], tokenizer: Tokenizer) -> None:
     elif isinstance(network, EncoderDecoder):
         tables = [stack.embedding.token.weight for stack in (network.encoder, network.decoder)]
 
-    def clear(table: Tensor) -> None:
-        if table.grad is not None:
-            table.grad[pad] = 0.0
-
-    with torch.no_grad():
-        for table in {id(table): table for table in tables}.values():
-            table[pad] = 0.0
-            table.register_post_accumulate_grad_hook(clear)  # pyright: ignore[reportUnknownMemberType]
+    keep_still(network, tables, row=pad)

@@ -22,6 +22,10 @@ Batch = Mapping[str, Tensor]
 """The tensors of a batch by name: the fields of a store, their masks (`…_mask`, True where a token is
 real), and its values."""
 
+IDLE = "idle"
+"""In a batch that a process was lent for want of a share: it is asked like the others, so that they need not wait for
+it, and counts for nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LossParts:

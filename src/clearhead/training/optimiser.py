@@ -10,6 +10,7 @@ from torch.optim import AdamW, Optimizer
 
 from clearhead.errors import WeightsError
 from clearhead.nn import Stack
+from clearhead.training.distributed.pieces import piece, whole
 from clearhead.training.muon import Muon
 from clearhead.training.settings import OptimiserKind, OptimiserSettings
 
@@ -70,8 +71,8 @@ def clip(parameters: Iterable[nn.Parameter], *, longest: float | None) -> float:
     """Shortens a gradient that is too long; gives the length that it had."""
     if longest is None:
         gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        return float(nn.utils.get_total_norm(gradients))
-    return float(nn.utils.clip_grad_norm_(parameters, longest))
+        return float(whole(nn.utils.get_total_norm(gradients)))
+    return float(whole(nn.utils.clip_grad_norm_(parameters, longest)))
 
 
 def optimiser_tensors(optimiser: Optimizer, network: nn.Module) -> dict[str, Tensor]:
@@ -97,4 +98,5 @@ def set_optimiser_tensors(optimiser: Optimizer, network: nn.Module, tensors: Map
         parameter = parameters.get(name)
         if parameter is None or value.shape not in (parameter.shape, torch.Size([])):
             raise WeightsError("what the optimiser remembers does not fit the model", got=f"{key} {tuple(value.shape)}")
-        optimiser.state[parameter][quantity] = value
+        fits = value.shape == parameter.shape
+        optimiser.state[parameter][quantity] = piece(value, parameter) if fits else value.to(parameter.device)

@@ -27,6 +27,7 @@ from clearhead.text.files import replacing
 from clearhead.training.clock import Clock
 from clearhead.training.safe_folder import sweep
 from clearhead.training.settings_file import write_yaml
+from clearhead.training.world import World
 from clearhead.weights.strict_json import read_object
 
 try:
@@ -43,6 +44,7 @@ LOCK = ".lock"
 _MODEL = ("config.json", "model.safetensors", "model.safetensors.index.json", "tokenizer.json")
 _MAX_RUN_BYTES = 16 * 2**20
 _MOST_SHOWN = 10
+_MOST_COUNTED = 65_536
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +53,7 @@ class RunFolder:
 
     Attributes:
         path: The folder.
-        n_threads: Threads of the run; sums are added up in another order with another number.
+        n_threads: Threads of each process of the run; sums are added up in another order with another number.
         clock: Counts its seconds, preparation included.
     """
 
@@ -78,8 +80,9 @@ def open_run(
     data: Mapping[str, Any],
     say: Callable[[str], None] = lambda _: None,
     clock: Clock | None = None,
+    world: World | None = None,
 ) -> Generator[RunFolder]:
-    """A run's folder, new or gone on with, that no other process can open meanwhile.
+    """A run's folder, new or gone on with, that no other run can open meanwhile.
 
     Args:
         path: The folder.
@@ -87,23 +90,35 @@ def open_run(
         data: What tells its data from other data: names, sizes, digests.
         say: Told what a user should know.
         clock: What counts the seconds; by default one that starts now.
+        world: Which process this is; the first opens the folder for all.
 
     Raises:
         TrainingError: The folder holds something else, a run with other settings or data, or a run that is
             being trained by another process; or it cannot be written.
     """
+    world = world or World()
+    wanted: dict[str, Any] = json.loads(json.dumps({"config": config, "data": data}))
     with ExitStack() as stack:
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            _take(stack.enter_context((path / LOCK).open("a", encoding="utf-8")), path)
-            sweep(path)
-            wanted: dict[str, Any] = json.loads(json.dumps({"config": config, "data": data}))
-            run = _resume(path, wanted, say) if (path / RUN).exists() else _begin(path, wanted)
-        except (TextError, WeightsError) as error:
-            raise TrainingError("the run's folder cannot be used", got=error.got, advice=error.advice) from None
-        except OSError as error:
-            raise TrainingError("the run's folder cannot be used", got=f"{path}: {error.strerror or error}") from None
+        n_threads = world.on_first(lambda: _open(stack, path, wanted, n_processes=world.n_ranks, say=say))
+        run = RunFolder(path=path, n_threads=n_threads)
         yield run if clock is None else replace(run, clock=clock)
+
+
+def _open(
+    stack: ExitStack, path: Path, wanted: Mapping[str, Any], *, n_processes: int, say: Callable[[str], None]
+) -> int:
+    """Takes a folder until the stack ends, and makes it a run's; gives the threads of each process."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _take(stack.enter_context((path / LOCK).open("a", encoding="utf-8")), path)
+        sweep(path)
+        if (path / RUN).exists():
+            return _resume(path, wanted, n_processes, say)
+        return _begin(path, wanted, n_processes)
+    except (TextError, WeightsError) as error:
+        raise TrainingError("the run's folder cannot be used", got=error.got, advice=error.advice) from None
+    except OSError as error:
+        raise TrainingError("the run's folder cannot be used", got=f"{path}: {error.strerror or error}") from None
 
 
 def _take(lock: TextIOWrapper, path: Path) -> None:
@@ -117,7 +132,7 @@ def _take(lock: TextIOWrapper, path: Path) -> None:
         ) from None
 
 
-def _begin(path: Path, wanted: Mapping[str, Any]) -> RunFolder:
+def _begin(path: Path, wanted: Mapping[str, Any], n_processes: int) -> int:
     foreign = [name for name in (METRICS, CHECKPOINTS) if (path / name).exists()]
     if foreign:
         raise TrainingError(
@@ -138,15 +153,16 @@ def _begin(path: Path, wanted: Mapping[str, Any]) -> RunFolder:
         "clearhead": clearhead.__version__,
         "torch": torch.__version__,
         "threads": n_threads,
+        "processes": n_processes,
         **wanted,
     }
     write_yaml(path / CONFIG, wanted["config"])
     with replacing(path / RUN) as stream:  # the last: with it, the run has begun
         stream.write(json.dumps(content, indent=2, ensure_ascii=False).encode("utf-8") + b"\n")
-    return RunFolder(path=path, n_threads=n_threads)
+    return n_threads
 
 
-def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -> RunFolder:
+def _resume(path: Path, wanted: Mapping[str, Any], n_processes: int, say: Callable[[str], None]) -> int:
     found = read_object(path / RUN, limit=_MAX_RUN_BYTES)
     changes = differences(found.get("config"), wanted["config"], "") + differences(
         found.get("data"), wanted["data"], "data"
@@ -154,7 +170,7 @@ def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -
     if changes and not any((path / name).exists() for name in (METRICS, CHECKPOINTS)):
         say("nothing was trained in this folder yet: begun anew with the settings and data of now")
         shutil.rmtree(path / DATA, ignore_errors=True)
-        return _begin(path, wanted)
+        return _begin(path, wanted, n_processes)
     if changes:
         more = f" and {len(changes) - _MOST_SHOWN} more" if len(changes) > _MOST_SHOWN else ""
         raise TrainingError(
@@ -165,12 +181,24 @@ def _resume(path: Path, wanted: Mapping[str, Any], say: Callable[[str], None]) -
         )
     if found.get("torch") != torch.__version__:
         say(f"begun with torch {found.get('torch')}, now {torch.__version__}: results may differ in the last digits")
-    n_threads = found.get("threads")
-    if type(n_threads) is not int or not 1 <= n_threads <= 4096:
-        raise TrainingError("a run file that is damaged", got=f"threads={short(n_threads)} in {path / RUN}")
+    n_threads, n_before = _count(path, found, "threads"), _count(path, {"processes": 1, **found}, "processes")
+    if n_before != n_processes:
+        say(f"begun in {_spelled(n_before)}, now in {_spelled(n_processes)}: results may differ in the last digits")
+        return max(1, n_threads * n_before // n_processes)
     if n_threads > (os.cpu_count() or 1):
         say(f"begun with {n_threads} threads, more than this machine has: slower, but the same numbers")
-    return RunFolder(path=path, n_threads=n_threads)
+    return n_threads
+
+
+def _count(path: Path, found: Mapping[str, Any], name: str) -> int:
+    value = found.get(name)
+    if type(value) is not int or not 1 <= value <= _MOST_COUNTED:
+        raise TrainingError("a run file that is damaged", got=f"{name}={short(value)} in {path / RUN}")
+    return value
+
+
+def _spelled(n_processes: int) -> str:
+    return "one process" if n_processes == 1 else f"{n_processes} processes"
 
 
 def differences(before: object, now: object, name: str) -> list[str]:

@@ -10,13 +10,16 @@ from torch import Tensor
 
 from clearhead.errors import TrainingError
 from clearhead.models import Network
+from clearhead.training.distributed.placed import place
 from clearhead.training.dropout import set_dropout
 from clearhead.training.flops import cost_of
-from clearhead.training.objective import Batch, Objective, to_device
+from clearhead.training.objective import IDLE, Batch, Objective, to_device
 from clearhead.training.optimiser import clip, make_optimiser, set_rate
 from clearhead.training.schedule import rate_at
 from clearhead.training.seeds import seed_step
 from clearhead.training.settings import TrainSettings
+from clearhead.training.state import Tally
+from clearhead.training.still import clear_still
 from clearhead.training.world import World
 
 LARGEST_LOSS = 1000.0
@@ -28,7 +31,7 @@ class StepResult:
     """What a step saw.
 
     Attributes:
-        loss_sum: The summed loss, before the step.
+        loss_sum: The summed loss over all processes, as all that is counted, before the step.
         count: What it is summed over.
         n_correct: How many answers were right.
         n_tokens: Real tokens.
@@ -44,6 +47,15 @@ class StepResult:
     flops: float
     gradient_norm: float
     lr: float
+
+    def add_to(self, tally: Tally) -> None:
+        """Adds what was seen to what was seen before."""
+        tally.loss_sum += self.loss_sum
+        tally.count += self.count
+        tally.n_correct += self.n_correct
+        tally.n_tokens += self.n_tokens
+        tally.flops += self.flops
+        tally.gradient_norm = max(tally.gradient_norm, self.gradient_norm)
 
 
 class Stepper:
@@ -62,8 +74,9 @@ class Stepper:
         self.settings = settings
         self.world = world
         set_dropout(network, settings.dropout)
-        self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._cost = cost_of(network)
+        self.placed = place(network, objective, world)
+        self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._device = next(network.parameters()).device
 
     def step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
@@ -77,43 +90,49 @@ class Stepper:
         Raises:
             TrainingError: The loss or the gradient is no finite number; the weights are those from before.
         """
-        # 1. Random numbers that depend on the step alone.
+        # 1. Random numbers that depend on the step alone, and on the process where there are several.
         seed_step(self.settings.seed, step=number, rank=self.world.rank)
         self.network.train()
         prepared = [self.objective.prepare(batch) for batch in batches]
-        count = sum(self.objective.count(batch) for batch in prepared)
-        total = max(1.0, self.world.sum(float(count)))
+        counts = [0 if IDLE in batch else self.objective.count(batch) for batch in prepared]
+        (count,) = self.world.sums(sum(counts))
+        total = max(1.0, float(count))
 
         # 2. The gradient of the mean over everything that the step asks.
         self.optimiser.zero_grad(set_to_none=True)
         loss_sum, n_correct = 0.0, 0
-        for batch in prepared:
-            loss, n_right = self._backward(batch, total)
+        for number_here, batch in enumerate(prepared, 1):
+            loss, n_right = self._backward(batch, total, is_last=number_here == len(prepared))
             loss_sum, n_correct = loss_sum + loss, n_correct + n_right
+        clear_still(self.network)
+        tokens = [(0, 0) if IDLE in batch else self.objective.n_tokens(batch) for batch in prepared]
+        flops = sum(map(self._flops, prepared, tokens))
+        loss_sum, *whole_numbers, flops = self.world.sums(loss_sum, n_correct, sum(map(sum, tokens)), flops)
 
         # 3. A step along it, unless it leads nowhere.
         gradient_norm = clip(self.network.parameters(), longest=self.settings.optimiser.clip_norm)
-        _check(number, self.world.sum(loss_sum) / total, gradient_norm, self.settings.lr)
+        _check(number, loss_sum / total, gradient_norm, self.settings.lr)
         lr = self.settings.lr * rate_at(number, schedule=self.settings.schedule, n_steps=n_steps)
         set_rate(self.optimiser, lr)
         self.optimiser.step()
 
-        tokens = [self.objective.n_tokens(batch) for batch in prepared]
         return StepResult(
             loss_sum=loss_sum,
-            count=count,
-            n_correct=n_correct,
-            n_tokens=sum(map(sum, tokens)),
-            flops=sum(map(self._flops, prepared, tokens)),
+            count=int(count),
+            n_correct=int(whole_numbers[0]),
+            n_tokens=int(whole_numbers[1]),
+            flops=flops,
             gradient_norm=gradient_norm,
             lr=lr,
         )
 
-    def _backward(self, batch: Batch, total: float) -> tuple[float, int]:
+    def _backward(self, batch: Batch, total: float, *, is_last: bool) -> tuple[float, int]:
+        is_idle = IDLE in batch
         with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._device.type != "cpu"):
-            parts = self.objective(self.network, to_device(batch, self._device))
-        torch.autograd.backward(parts.loss_sum / total)
-        return float(parts.loss_sum.detach()), 0 if parts.n_correct is None else int(parts.n_correct)
+            loss_sum, n_correct = self.placed.ask(to_device(batch, self._device), is_last=is_last)
+        # Several processes take the mean of their gradients.
+        torch.autograd.backward(loss_sum * 0.0 if is_idle else loss_sum / (total / self.world.n_ranks))
+        return (0.0, 0) if is_idle else (float(loss_sum.detach()), 0 if n_correct is None else int(n_correct))
 
     def _flops(self, batch: Batch, tokens: tuple[int, int]) -> float:
         n_rows = len(next(iter(batch.values())))

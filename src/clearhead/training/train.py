@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ from clearhead.tasks.loaded import Loaded
 from clearhead.tasks.search_index import fingerprint as fingerprint_of
 from clearhead.text import Tokenizer
 from clearhead.text.files import replacing
-from clearhead.training.clock import Clock
+from clearhead.training.clock import Clock, CommonClock
 from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
 from clearhead.training.evaluate import LossEvaluation
 from clearhead.training.export import export
 from clearhead.training.job import Job
 from clearhead.training.loop import Trainer
-from clearhead.training.materials import Materials, make_materials
+from clearhead.training.materials import Materials, make_materials, require_parts
 from clearhead.training.metrics import MetricsLog
 from clearhead.training.networks import make_network, require_fit
 from clearhead.training.objective import LanguageModelObjective, Objective, TranslateObjective
@@ -84,7 +84,8 @@ def train(
         ClearheadError: Data that cannot be read, settings that do not fit, a run that was begun with others, a
             training that diverged.
     """
-    progress, world, clock = progress or Progress(), world or World(), Clock()
+    progress, world = progress or Progress(), world or World()
+    clock = Clock() if world.is_alone else CommonClock(world=world)
     data: dict[str, Any] = {
         "train": [fingerprint(each) for each in sources],
         "validation": [fingerprint(each) for each in validation],
@@ -94,7 +95,7 @@ def train(
     if start is not None:
         require_fit(job, start)
         data["start"] = fingerprint_of(start)
-    with open_run(folder, config=to_dict(job), data=data, say=progress.say, clock=clock) as run:
+    with open_run(folder, config=to_dict(job), data=data, say=progress.say, clock=clock, world=world) as run:
         materials = make_materials(
             job,
             sources=sources,
@@ -109,16 +110,23 @@ def train(
             start, said = renewed(start, materials.tokenizer, job.task)
             progress.say(said)
         network = _network(job, materials, start, progress)
+        require_parts(job, materials, network, world)
         evaluate, trainer = _trainer(job, materials, network, run, progress=progress, world=world, watch=watch)
         outcome = trainer.run()
-        written = None
-        if outcome.interrupted_by is None:
-            rows = evaluate.by_length(network)
-            if rows:
-                _keep_json(folder / EVALUATION, {"by_length": [asdict(row) for row in rows]})
-            _summarise(folder, job, outcome, network, materials)
-            written = export(network, folder=folder, tokenizer=materials.tokenizer, task=job.task, start=start)
-    return Finished(outcome=outcome, network=network, materials=materials, folder=written)
+        found = Finished(outcome=outcome, network=trainer.network, materials=materials, folder=None)
+        is_over = outcome.interrupted_by is None
+        is_written = is_over and world.on_first(lambda: _write(folder, job, found, evaluate, start))
+    return replace(found, folder=folder if is_written else None)
+
+
+def _write(folder: Path, job: Job, found: Finished, evaluate: WrittenEvaluation, start: Loaded | None) -> bool:
+    """Writes what a run came to beside it; whether there is a layout for its network."""
+    rows = evaluate.by_length(found.network)
+    if rows:
+        _keep_json(folder / EVALUATION, {"by_length": [asdict(row) for row in rows]})
+    _summarise(folder, job, found.outcome, found.network, found.materials)
+    tokenizer = found.materials.tokenizer
+    return export(found.network, folder=folder, tokenizer=tokenizer, task=job.task, start=start) is not None
 
 
 def _network(job: Job, materials: Materials, start: Loaded | None, progress: Progress) -> Network[Any]:
@@ -148,7 +156,7 @@ def _trainer(
         for sample in found:
             samples.append({"step": step, **asdict(sample)})
         if watch is not None:
-            watch(network, materials.tokenizer, step)
+            watch(trainer[0].network, materials.tokenizer, step)
         for sample in found[:_SAID]:
             progress.say(f"  {_shown(sample.source)} → {_shown(sample.output)}")
 

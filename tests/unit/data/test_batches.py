@@ -69,14 +69,12 @@ def test_the_order_of_lengths_is_left_to_chance(store: Make) -> None:
     assert 0.3 < rises / len(widths) < 0.7
 
 
-@pytest.mark.parametrize("n_ranks", [1, 3])
-def test_going_on_from_any_place_gives_the_same(store: Make, n_ranks: int) -> None:
+def test_going_on_from_any_place_gives_the_same(store: Make) -> None:
     made = store(rows(60))
-    whole = taken(Batches(store=made, max_tokens=200, seed=4, rank=n_ranks - 1, n_ranks=n_ranks), 40)
+    whole = taken(Batches(store=made, max_tokens=200, seed=4), 40)
     assert {after.epoch for after, _ in whole} > {0, 1}
     for place, (after, _) in enumerate(whole[:-3]):
-        fresh = Batches(store=made, max_tokens=200, seed=4, rank=n_ranks - 1, n_ranks=n_ranks)
-        assert taken(fresh, 3, after) == whole[place + 1 : place + 4]
+        assert taken(Batches(store=made, max_tokens=200, seed=4), 3, after) == whole[place + 1 : place + 4]
         assert Cursor.from_dict(after.to_dict()) == after
 
 
@@ -86,29 +84,6 @@ def test_a_place_at_the_very_end_is_the_start_of_the_next(store: Make) -> None:
     assert taken(batches, 3, end) == taken(batches, 3, Cursor(epoch=1, batch=0))
     with pytest.raises(ConfigError, match="beyond the epoch"):
         taken(batches, 1, Cursor(epoch=0, batch=end.batch + 1))
-
-
-@pytest.mark.parametrize("n_ranks", [2, 3, 7])
-@pytest.mark.parametrize("max_tokens", [100, 500])
-def test_ranks_share_an_epoch_without_loss_or_overlap(store: Make, n_ranks: int, max_tokens: int) -> None:
-    made = store(rows())
-    ranks = [
-        list(Batches(store=made, max_tokens=max_tokens, seed=0, rank=rank, n_ranks=n_ranks).one_epoch())
-        for rank in range(n_ranks)
-    ]
-    assert len({len(batches) for batches in ranks}) == 1
-    assert sorted(np.concatenate([batch for batches in ranks for batch in batches])) == list(range(400))
-    assert min(len(batch) for batches in ranks for batch in batches) >= 1
-    assert max(cost(made, batch) for batches in ranks for batch in batches) <= max_tokens
-
-
-def test_ranks_that_are_more_than_the_records_get_nothing(store: Make) -> None:
-    made = store(rows(3))
-    sizes = [
-        [len(batch) for batch in Batches(store=made, max_tokens=1000, seed=0, rank=rank, n_ranks=5).one_epoch()]
-        for rank in range(5)
-    ]
-    assert sizes == [[1], [1], [1], [0], [0]]
 
 
 def test_weights_draw_more_or_less_often(store: Make) -> None:
@@ -142,9 +117,7 @@ def test_one_field_needs_hardly_any_padding(store: Make) -> None:
     assert Batches(store=made, max_tokens=500, seed=0).padding_share() < 0.03
 
 
-@pytest.mark.parametrize(
-    "settings", [{"max_tokens": 0}, {"seed": -1}, {"rank": 1}, {"rank": -1, "n_ranks": 2}, {"n_ranks": 0}]
-)
+@pytest.mark.parametrize("settings", [{"max_tokens": 0}, {"seed": -1}])
 def test_settings_that_cannot_be(store: Make, settings: dict[str, int]) -> None:
     with pytest.raises(ConfigError):
         Batches(**{"store": store(rows(5)), "max_tokens": 100, "seed": 0, **settings})

@@ -29,21 +29,14 @@ def test_every_place_is_reached(store: Make) -> None:
     assert set(starts) == set(range(500 - 7))
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2])
-def test_going_on_from_any_place_gives_the_same(store: Make, n_ranks: int) -> None:
+def test_going_on_from_any_place_gives_the_same(store: Make) -> None:
     made = store(TEXT)
-    settings = {"store": made, "length": 20, "n_rows": 3, "seed": 2, "n_ranks": n_ranks}
+    settings = {"store": made, "length": 20, "n_rows": 3, "seed": 2}
     whole = [(after, ids.tolist()) for after, ids in islice(Windows(**settings), 30)]
     assert whole[-1][0].epoch > 1
     for place in (0, 5, 8, 20):
         rest = islice(Windows(**settings).from_cursor(whole[place][0]), 5)
         assert [(after, ids.tolist()) for after, ids in rest] == whole[place + 1 : place + 6]
-
-
-def test_ranks_together_are_one_large_batch(store: Make) -> None:
-    made = store(TEXT)
-    parts = [Windows(store=made, length=9, n_rows=2, seed=1, rank=rank, n_ranks=3).batch(5) for rank in range(3)]
-    assert (np.concatenate(parts) == Windows(store=made, length=9, n_rows=6, seed=1).batch(5)).all()
 
 
 def test_an_epoch_is_as_many_ids_as_there_are(store: Make) -> None:
@@ -87,22 +80,14 @@ def test_a_source_that_is_shorter_than_a_window_is_read_with_its_neighbours(stor
     assert starts - {0, 439} <= set(range(50, 390))
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2])
-def test_going_on_with_weights_gives_the_same(store: Make, n_ranks: int) -> None:
+def test_going_on_with_weights_gives_the_same(store: Make) -> None:
     made = store(TEXT, origins=ORIGINS)
-    settings = {"store": made, "length": 20, "n_rows": 3, "seed": 2, "n_ranks": n_ranks, "weights": (0.5, 3.0, 1.0)}
+    settings = {"store": made, "length": 20, "n_rows": 3, "seed": 2, "weights": (0.5, 3.0, 1.0)}
     whole = [(after, ids.tolist()) for after, ids in islice(Windows(**settings), 40)]
     assert whole[-1][0].epoch > 1
     for place in (0, 5, 8, 30):
         rest = islice(Windows(**settings).from_cursor(whole[place][0]), 5)
         assert [(after, ids.tolist()) for after, ids in rest] == whole[place + 1 : place + 6]
-
-
-def test_ranks_share_what_weights_draw(store: Make) -> None:
-    made = store(TEXT, origins=ORIGINS)
-    settings = {"store": made, "length": 9, "seed": 1, "weights": (0.5, 3.0, 1.0)}
-    parts = [Windows(**settings, n_rows=2, rank=rank, n_ranks=3).batch(5) for rank in range(3)]
-    assert (np.concatenate(parts) == Windows(**settings, n_rows=6).batch(5)).all()
 
 
 def test_weights_must_fit_the_origins(store: Make) -> None:

@@ -27,6 +27,7 @@ from clearhead.training.settings import (
     OptimiserSettings,
     ScheduleSettings,
 )
+from clearhead.training.world import World
 
 VOCAB_SIZE = 16
 END, PAD = 0, 1
@@ -57,20 +58,20 @@ def write_store(folder: Path, *, n_records: int = 60, seed: int = 0) -> TokenSto
     return TokenStore(folder=folder)
 
 
-def feed(store: TokenStore, settings: TrainSettings) -> RecordFeed:
+def feed(store: TokenStore, settings: TrainSettings, world: World | None = None) -> RecordFeed:
     batches = Batches(store=store, max_tokens=settings.batch.max_tokens, seed=settings.seed)
-    return RecordFeed(batches=batches, pad_ids={"source": PAD, "target": PAD})
+    return RecordFeed(batches=batches, pad_ids={"source": PAD, "target": PAD}, world=world or World())
 
 
 @contextmanager
 def trainer(folder: Path, store: TokenStore, settings: TrainSettings = SETTINGS, **others: Any) -> Generator[Trainer]:
     config = {"train": to_dict(settings)}
-    clock = others.pop("clock", None)
-    with open_run(folder, config=config, data={"n": len(store)}, clock=clock) as run:
+    clock, world = others.pop("clock", None), others.get("world")
+    with open_run(folder, config=config, data={"n": len(store)}, clock=clock, world=world) as run:
         network = others.pop("network", None) or build(
             architecture("original", size=SIZE, vocab_size=VOCAB_SIZE), seed=settings.seed
         )
-        examples = feed(store, settings)
+        examples = feed(store, settings, world)
         evaluate = others.pop("evaluate", None) or LossEvaluation(
             objective=TranslateObjective(decoder_start=PAD), batches=examples.once
         )

@@ -3,14 +3,18 @@
 from dataclasses import replace
 
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from clearhead.data import Task
 from clearhead.errors import ConfigError
 from clearhead.models import build
 from clearhead.training.flops import cost_of
 from clearhead.training.job import make_job
+from clearhead.training.optimiser import make_optimiser
 from clearhead.training.planner import DEVICES, Cluster, Way, Workload, parse_cluster, plan, printed, workload_of
 from clearhead.training.planner.workload import _config
+from clearhead.training.settings import OptimiserKind
 
 GPT2 = (
     "model.architecture=gpt2 model.n_layers=12 model.width=768 model.n_heads=12 model.feedforward_width=3072 "
@@ -53,6 +57,22 @@ def test_a_step_costs_what_the_built_network_says(task: Task) -> None:
     assert work.step_tokens == 3 * job.train.batch.max_tokens
     one = cost_of(network)
     assert 0 < work.step_flops <= 6.5 * work.step_tokens * (one.source_numbers + one.target_numbers)
+
+
+def test_what_muon_multiplies_is_planned_as_it_is_counted() -> None:
+    job = make_job(Task.LANGUAGE_MODEL, preset="tiny", overrides=["train.steps=5"])
+    assert job.train.optimiser.kind is OptimiserKind.MUON
+    network = build(_config(job), seed=0)
+    optimiser = make_optimiser(network, settings=job.train.optimiser, lr=0.1)
+    for parameter in network.parameters():
+        parameter.grad = torch.randn_like(parameter)
+    with FlopCounterMode(display=False) as counted:
+        optimiser.step()
+    assert counted.get_total_flops() == workload_of(job).optimiser_flops
+    # Every device repeats it: twice as many are not twice as fast.
+    work = workload_of(job)
+    one, two = (plan(work, Cluster(device=DEVICES["a100"], n_devices=n))[0].compute_seconds for n in (1, 2))
+    assert one / 2 < two < one
 
 
 def test_what_is_sent_and_held() -> None:

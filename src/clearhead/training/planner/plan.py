@@ -1,6 +1,7 @@
 """The arithmetic of a plan.
 
     seconds a step  = operations / (devices · peak · efficiency)  +  traffic that computing does not hide
+                      + what Muon multiplies, which every device repeats
     DDP             every device holds everything, and gradients are summed around a ring:
                     2 (n - 1)/n · gradients a step
     FSDP            every device holds an n-th of weights, gradients and optimiser, gathers the weights
@@ -45,6 +46,7 @@ class Workload:
         n_steps: Steps; None where a time is given and not a number of steps.
         seconds: The time that is given.
         optimiser_numbers: Numbers that the optimiser and an average keep for each parameter.
+        optimiser_flops: Operations of the optimiser's products in a step, which are not divided among devices.
     """
 
     n_parameters: int
@@ -56,6 +58,7 @@ class Workload:
     n_steps: int | None = None
     seconds: float | None = None
     optimiser_numbers: float = 2.0
+    optimiser_flops: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +100,7 @@ def plan(work: Workload, cluster: Cluster) -> Sequence[Plan]:
 
 def _one(work: Workload, cluster: Cluster, way: Way) -> Plan:
     device, n = cluster.device, cluster.n_devices
-    compute = work.step_flops / (n * device.flops * device.efficiency)
+    compute = (work.step_flops / n + work.optimiser_flops) / (device.flops * device.efficiency)
     traffic = _traffic(work, n, way, half=device.half)
     travelling = traffic / cluster.bandwidth
     exposed = max(0.0, travelling - _HIDDEN_SHARE * compute)

@@ -6,7 +6,7 @@ from clearhead.config import SIZES, ModelConfig, architecture
 from clearhead.data import Task
 from clearhead.errors import ConfigError
 from clearhead.models import blank
-from clearhead.training.flops import cost_of
+from clearhead.training.flops import cost_of, muon_flops
 from clearhead.training.job import Job
 from clearhead.training.planner.plan import Workload
 from clearhead.training.settings import AverageKind, OptimiserKind
@@ -42,6 +42,7 @@ def workload_of(job: Job) -> Workload:
         n_steps=job.train.steps,
         seconds=job.train.time_budget,
         optimiser_numbers=memory + (1.0 if job.train.average.kind is AverageKind.EMA else 0.0),
+        optimiser_flops=muon_flops(network) if job.train.optimiser.kind is OptimiserKind.MUON else 0.0,
     )
 
 

@@ -2,7 +2,7 @@
 
 Takes: texts, a file or standard input, and what to do with a few of them at once.
 Gives: one result a line, in order; progress on a terminal; what was finished, whatever happens.
-Uses:  cli.corpus, cli.options, cli.output, cli.usage, errors; tasks, to load a model.
+Uses:  cli.corpus, cli.options, cli.output, cli.usage, corpora, errors; tasks, to load a model; engine, for its kernels.
 Never: a finished line that gets lost.
 """
 
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any
 
 import typer
@@ -22,7 +23,7 @@ from clearhead.cli.output import Outcome, Output, lines_out
 from clearhead.cli.usage import check_usage
 from clearhead.errors import ClearheadError
 
-__all__ = ["INTERRUPTED", "Outcome", "opened", "process_lines"]
+__all__ = ["INTERRUPTED", "Outcome", "heeding", "loaded_for", "opened", "process_lines", "settle", "worked"]
 
 INTERRUPTED = 130
 _MOST_AT_ONCE = 256
@@ -54,10 +55,11 @@ def process_lines(
         with (
             output or lines_out(given.out, as_json=given.as_json) as written,
             _reading(given, label) as texts,
-            _heeding() as check,
+            heeding() as check,
         ):
-            for chunk in _chunks(texts, alone=not given.texts and given.file is None and from_keyboard()):
-                for text, outcome in _worked(chunk, work, given, before=written.n_written):
+            alone = not given.texts and given.file is None and from_keyboard()
+            for chunk in _chunks(texts, alone=alone) if given.chunk is None else _fixed(texts, given.chunk):
+                for text, outcome in worked(chunk, work, partial(_where, given), before=written.n_written):
                     written.write(text, outcome)
                 written.flush()
                 check()
@@ -85,6 +87,11 @@ def opened(given: Given, verb: str, *, default: str | None = None, **options: An
         ClearheadError: A file that is not there, or no such model.
     """
     check_usage(given)
+    return loaded_for(given, verb, default=default, **options)
+
+
+def loaded_for(given: Given, verb: str, *, default: str | None = None, **options: Any) -> Any:
+    """The same where usage has been checked already, on whatever machine that was."""
     import torch
 
     from clearhead.tasks.defaults import default_model
@@ -97,8 +104,15 @@ def opened(given: Given, verb: str, *, default: str | None = None, **options: An
     return loaded
 
 
+def settle() -> None:
+    """Loads kernels now, where they would come once they are worth it: a product's last digits tell who made it."""
+    from clearhead.engine.kernels.ready import load
+
+    load()
+
+
 @contextmanager
-def _heeding() -> Generator[Callable[[], None]]:
+def heeding() -> Generator[Callable[[], None]]:
     """What raises an interrupt once more: one that is raised where Python ignores exceptions would be lost."""
     heard: list[int] = []
 
@@ -142,6 +156,14 @@ def _reading(given: Given, label: str) -> Generator[Iterator[str]]:
         yield read_corpus([given.file], report=report, every=1)
 
 
+def _fixed(texts: Iterator[str], size: int) -> Iterator[list[str]]:
+    """Texts as every engine cuts and reckons them."""
+    from clearhead.corpora import fixed_chunks
+
+    settle()
+    return fixed_chunks(texts, size)
+
+
 def _chunks(texts: Iterator[str], *, alone: bool) -> Iterator[list[str]]:
     """Texts in numbers that grow as long as they take little time; one at a time where somebody types them.
 
@@ -175,18 +197,32 @@ def _chunks(texts: Iterator[str], *, alone: bool) -> Iterator[list[str]]:
         raise failure
 
 
-def _worked(
-    chunk: list[str], work: Callable[[Sequence[str]], Iterable[Outcome]], given: Given, *, before: int
+def worked(
+    chunk: list[str],
+    work: Callable[[Sequence[str]], Iterable[Outcome]],
+    where: Callable[[int], str],
+    *,
+    before: int,
 ) -> Iterator[tuple[str, Outcome]]:
-    """The outcomes of a chunk; where it fails, of all texts before the one that fails."""
+    """The outcomes of a chunk; where it fails, of all texts before the one that fails.
+
+    Args:
+        chunk: The texts.
+        work: What to do with them.
+        where: How an error names a text by its number, from one.
+        before: How many texts are before the chunk.
+
+    Raises:
+        ClearheadError: A text that fails; the message says which.
+    """
     try:
         outcomes = list(zip(chunk, work(chunk), strict=True))
     except ClearheadError as error:
         if len(chunk) == 1:
-            error.problem = _where(given, before + 1) + error.problem
+            error.problem = where(before + 1) + error.problem
             raise
         for place, text in enumerate(chunk):
-            yield from _worked([text], work, given, before=before + place)
+            yield from worked([text], work, where, before=before + place)
         return
     yield from outcomes
 

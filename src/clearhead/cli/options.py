@@ -19,6 +19,7 @@ import typer
 
 __all__ = ["FLAGS", "MOST_THREADS", "Given", "shared_options"]
 
+MOST_AT_ONCE = 4096
 MOST_THREADS = 512  # where the system refuses more, the library below ends the process
 
 
@@ -27,6 +28,13 @@ class Weights(StrEnum):
 
     FLOAT32 = "float32"
     INT8 = "int8"
+
+
+class EngineName(StrEnum):
+    """Who works on a file."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 class Overflow(StrEnum):
@@ -49,6 +57,11 @@ class Given:
         weights: How weights are held.
         threads: How many threads to use; None for all.
         decoding: Options of decoding that were given, by the names that DecodingSettings has.
+        engine: Who works on a file.
+        address: Where Ray's cluster is; None for this machine.
+        workers: How many workers Ray is asked for; None for as many as fit.
+        chunk: How many lines are worked on at once; None for as many as take little time.
+        column: Which column of a Parquet file holds the texts.
     """
 
     texts: list[str]
@@ -59,6 +72,26 @@ class Given:
     weights: str
     threads: int | None
     decoding: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    engine: str = EngineName.LOCAL
+    address: str | None = None
+    workers: int | None = None
+    chunk: int | None = None
+    column: str | None = None
+
+    @property
+    def reads_table(self) -> bool:
+        """Whether texts come from a Parquet file."""
+        return self.file is not None and self.file.suffix == ".parquet"
+
+    @property
+    def writes_table(self) -> bool:
+        """Whether results become a Parquet file."""
+        return self.out is not None and self.out.suffix == ".parquet"
+
+    @property
+    def writes_zipped(self) -> bool:
+        """Whether results become a zipped file."""
+        return self.out is not None and self.out.suffix == ".gz"
 
 
 _SHARED: dict[str, tuple[Any, Any]] = {
@@ -138,6 +171,36 @@ _SAMPLING: dict[str, tuple[Any, Any]] = {
 }
 
 
+_CORPORA: dict[str, tuple[Any, Any]] = {
+    "engine": (
+        Annotated[EngineName, typer.Option("--engine", help="Who works on --file: this process, or Ray's workers.")],
+        EngineName.LOCAL,
+    ),
+    "address": (
+        Annotated[
+            str | None, typer.Option("--address", metavar="HOST:PORT", help="Ray's cluster; by default this machine.")
+        ],
+        None,
+    ),
+    "workers": (
+        Annotated[int | None, typer.Option("--workers", metavar="N", min=1, help="Ray's workers; by default all.")],
+        None,
+    ),
+    "chunk": (
+        Annotated[
+            int | None,
+            typer.Option(
+                "--chunk", metavar="N", min=1, max=MOST_AT_ONCE, help="Lines at once, the same on any engine."
+            ),
+        ],
+        None,
+    ),
+    "column": (
+        Annotated[str | None, typer.Option("--column", metavar="NAME", help="Where a .parquet FILE has its texts.")],
+        None,
+    ),
+}
+
 FLAGS: Mapping[str, str] = MappingProxyType(
     {name: annotation.__metadata__[0].default for name, (annotation, _) in {**_DECODING, **_SAMPLING}.items()}
 )
@@ -145,7 +208,7 @@ FLAGS: Mapping[str, str] = MappingProxyType(
 
 
 def shared_options(
-    *, decoding: bool = False, sampling: bool = False, several: bool = True
+    *, decoding: bool = False, sampling: bool = False, several: bool = True, corpora: bool = False
 ) -> Callable[[Callable[..., None]], Any]:
     """Adds the shared options to a verb, which takes what they were given as its first argument.
 
@@ -153,7 +216,9 @@ def shared_options(
         decoding: Whether the verb writes.
         sampling: Whether it may draw what it writes.
         several: Whether it has more than one result for a text.
+        corpora: Whether it works on files beyond one machine.
     """
+    shared = {**_SHARED, **(_CORPORA if corpora else {})}
     ways = {**(_DECODING if decoding else {}), **(_SAMPLING if sampling else {})}
     ways = {name: way for name, way in ways.items() if several or name != "n_best"}
 
@@ -165,12 +230,12 @@ def shared_options(
             asked = {name: values.pop(name) for name in ways}
             stated = {name: value for name, value in asked.items() if value is not None and value != []}
             texts: list[str] | None = values.pop("texts")
-            common = {name: values.pop(name) for name in _SHARED if name != "texts"}
+            common = {name: values.pop(name) for name in shared if name != "texts"}
             verb(Given(texts=texts or [], decoding=stated, **common), **values)
 
         added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for name, (annotation, default) in {**_SHARED, **ways}.items()
+            for name, (annotation, default) in {**shared, **ways}.items()
         ]
         parameters = [added[0], *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own), *added[1:]]
         run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]

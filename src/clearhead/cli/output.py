@@ -12,17 +12,17 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from io import BufferedIOBase, TextIOBase
+from io import BufferedIOBase, StringIO, TextIOBase
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
 from clearhead.cli.harmless import harmless
 from clearhead.errors import TextError
 
-__all__ = ["Outcome", "Output", "check_place", "kept", "lines_out", "rows_out"]
+__all__ = ["Outcome", "Output", "check_place", "kept", "lines_of", "lines_out", "rows_of", "rows_out"]
 
 _BREAKS = re.compile(r"\s*[\r\n]+\s*")
 
@@ -87,7 +87,7 @@ class _Rows:
         del text
         if self.n_written == 0:
             self._head()
-        self._stream.write(outcome.fields["vector"].astype("<f4").tobytes())
+        self._stream.write(rows_of([outcome]))
         self.n_written += 1
 
     def flush(self) -> None:
@@ -134,6 +134,20 @@ def rows_out(path: Path, *, width: int) -> Generator[Output]:
                 rows.finish()
             raise
         rows.finish()
+
+
+def lines_of(results: Iterable[tuple[str, Outcome]], *, as_json: bool) -> bytes:
+    """The bytes that `lines_out` would write for texts and what came of them."""
+    stream = StringIO()
+    lines = _Lines(stream=stream, as_json=as_json)
+    for text, outcome in results:
+        lines.write(text, outcome)
+    return stream.getvalue().encode("utf-8", errors="backslashreplace")
+
+
+def rows_of(outcomes: Iterable[Outcome]) -> bytes:
+    """The rows that `rows_out` would write."""
+    return b"".join(outcome.fields["vector"].astype("<f4").tobytes() for outcome in outcomes)
 
 
 @contextmanager

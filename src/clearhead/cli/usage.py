@@ -7,18 +7,21 @@ Never: a limit of its own.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import typer
 
-from clearhead.cli.options import FLAGS, Given
+from clearhead.cli.options import FLAGS, EngineName, Given
 from clearhead.cli.output import check_place
 from clearhead.cli.spelling import spelled
 from clearhead.errors import DecodingError, TextError
 from clearhead.text.files import reading
 
-__all__ = ["check_usage"]
+__all__ = ["TEXT_COLUMN", "check_engine", "check_usage"]
+
+TEXT_COLUMN = "text"
+"""Where a table has its texts unless somebody says otherwise."""
 
 _DRAWING = ("temperature", "top_k", "top_p", "min_p")
 
@@ -44,6 +47,37 @@ def check_usage(given: Given) -> None:
     check_place(given.out)
     if given.file is not None and given.out.is_file() and given.file.exists() and given.out.samefile(given.file):
         raise typer.BadParameter(f"{given.out} is the file that is read", param_hint="--out")
+
+
+def check_engine(given: Given, *, columns: Collection[str]) -> None:
+    """Refuses what only Ray, only files or only tables have.
+
+    Args:
+        given: What the shared options were given.
+        columns: The columns that a table of results would have beside the texts.
+
+    Raises:
+        typer.BadParameter: Options that exclude each other.
+    """
+    no_file = given.file is None or str(given.file) == "-" or given.file.is_fifo() or given.file.is_char_device()
+    if given.engine == EngineName.RAY:
+        if no_file:
+            raise typer.BadParameter("Ray's workers work on a file: --file FILE", param_hint="--engine")
+    else:
+        for name, value in (("--address", given.address), ("--workers", given.workers)):
+            if value is not None:
+                raise typer.BadParameter("only --engine ray has it", param_hint=name)
+    if no_file and (given.writes_table or given.writes_zipped):
+        raise typer.BadParameter("tables and zipped files are made from a file: --file FILE", param_hint="--out")
+    if given.column is not None and not given.reads_table:
+        raise typer.BadParameter("only a .parquet file has columns", param_hint="--column")
+    if given.writes_table:
+        if given.as_json:
+            raise typer.BadParameter("a table is not JSON", param_hint="--json")
+        if given.column in columns:
+            raise typer.BadParameter(
+                f"results have a column {given.column} too: write lines, or rename it", param_hint="--column"
+            )
 
 
 def _check_decoding(given: Mapping[str, Any]) -> None:

@@ -62,7 +62,8 @@ def test_nothing_heavy_and_no_verb_is_imported(arguments: list[str]) -> None:
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stdout
     loaded = output.rpartition("LOADED")[2].split()
     assert "clearhead.cli.verbs" in loaded
-    heavy = {"torch", "numpy", "rich", "tokenizers", "sklearn", "gensim", "clearhead.cli.tokenizer", "clearhead.text"}
+    heavy = {"torch", "numpy", "rich", "tokenizers", "sklearn", "gensim", "ray", "pyarrow", "clearhead.cli.tokenizer"}
+    heavy |= {"clearhead.text", "clearhead.corpora"}
     assert heavy & {*loaded, *(name.partition(".")[0] for name in loaded)} == set()
 
 

@@ -13,10 +13,10 @@ import clearhead
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request, WeightFormat
 from clearhead.engine.kernels import ready
-from clearhead.probe import Recorder, listen
 
 PROMPT = 8
-PATTERNS = "*.pattern"
+CHECKED = 8
+"""So many ids of every row are compared with what PyTorch alone computes, which is slow."""
 
 
 def prompts(batch: int) -> list[list[int]]:
@@ -61,29 +61,35 @@ def with_transformers(folder: Path, batch: int, n_tokens: int) -> Callable[[], l
     return run
 
 
-def measure(work: Path, *, batch: int, n_tokens: int, rounds: int, clock: str, threads: int) -> dict[str, object]:
-    """Tokens a second of all, and how many rows are equal."""
-    folder = peers.gpt2_folder(work)
+def measure(
+    work: Path, folder: Path | None = None, *, batch: int, n_tokens: int, rounds: int, clock: str, threads: int
+) -> dict[str, object]:
+    """Tokens a second of all, and how many rows are equal; without a folder, of a GPT-2 with random weights."""
+    with_peer = folder is None  # CTranslate2 is given the largest model alone
+    folder = folder or peers.gpt2_folder(work)
     network = clearhead.load(folder).network
     engines = {kind.value: Engine(network=network, weights=kind) for kind in WeightFormat}
     runs: dict[str, Callable[[], list[list[int]]]] = {}
     for kind, engine in engines.items():
         runs[f"clearhead {kind}"] = ours(engine, batch, n_tokens)
-        runs[f"ctranslate2 {kind}"] = with_ctranslate2(
-            peers.generator(folder, work, kind, threads=threads), batch, n_tokens
-        )
+        if with_peer:
+            peer = peers.generator(folder, work, kind, threads=threads)
+            runs[f"ctranslate2 {kind}"] = with_ctranslate2(peer, batch, n_tokens)
     runs["transformers float32"] = with_transformers(folder, batch, n_tokens)
     found = {name: run() for name, run in runs.items()}
-    with ready.by_parts():
-        by_parts = runs["clearhead int8"]()
     seconds = taking_turns(runs, rounds=rounds, clock=clock)
     rate = {name: batch * n_tokens / taken for name, taken in seconds.items()}
+    with ready.by_parts():
+        by_parts = ours(engines["int8"], batch, CHECKED)()
+    ids = [row[:CHECKED] for row in found["clearhead int8"]]
+    theirs = {kind: f"ctranslate2 {kind}" if with_peer else "transformers float32" for kind in engines}
     return {
         "tokens_per_second": {name: round(value, 1) for name, value in rate.items()},
-        "int8_ratio": round(rate["clearhead int8"] / rate["ctranslate2 int8"], 2),
-        "float32_ratio": round(rate["clearhead float32"] / rate["ctranslate2 float32"], 2),
+        **{f"{kind}_ratio": round(rate[f"clearhead {kind}"] / rate[theirs[kind]], 2) for kind in engines},
+        "spread": seconds.spread,
         "int8_mb": round(sum(one.numel() for one in network.parameters()) / 1e6, 1),
-        "int8_rows_equal_by_parts": sum(a == b for a, b in zip(found["clearhead int8"], by_parts, strict=True)),
+        "checked": CHECKED,
+        "int8_rows_equal_by_parts": sum(a == b for a, b in zip(ids, by_parts, strict=True)),
         "float32_rows_equal_to_transformers": sum(
             a == b for a, b in zip(found["clearhead float32"], found["transformers float32"], strict=True)
         ),
@@ -91,17 +97,27 @@ def measure(work: Path, *, batch: int, n_tokens: int, rounds: int, clock: str, t
     }
 
 
-def measure_recording(work: Path, *, n_tokens: int, rounds: int, clock: str) -> dict[str, object]:
-    """What recording every pattern costs."""
-    network = clearhead.load(peers.gpt2_folder(work)).network
-    found: dict[str, object] = {}
-    for kind in WeightFormat:
-        plain = ours(Engine(network=network, weights=kind), 1, n_tokens)
+def measure_prefill(work: Path, *, n_tokens: int, rounds: int, clock: str) -> dict[str, object]:
+    """Seconds until the first token after a long text."""
+    folder = peers.gpt2_folder(work)
+    network = clearhead.load(folder).network
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(3, 1000, (1, n_tokens), generator=generator)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    request = [Request(ids=tuple(ids[0].tolist()), settings=DecodingSettings(max_new_tokens=1))]
+    engines = {kind.value: Engine(network=network, weights=kind) for kind in WeightFormat}
 
-        def recorded(plain: Callable = plain) -> None:
-            with listen(Recorder(PATTERNS)):
-                plain()
+    def reference() -> None:
+        with torch.no_grad():
+            model(ids, logits_to_keep=1)
 
-        seconds = taking_turns({"plain": plain, "recorded": recorded}, rounds=rounds, clock=clock)
-        found[kind.value] = round(seconds["recorded"] / seconds["plain"], 3)
-    return found
+    runs: dict[str, Callable[[], object]] = {
+        f"clearhead {kind}": lambda engine=engine: engine.generate(request) for kind, engine in engines.items()
+    }
+    runs["transformers float32"] = reference
+    seconds = taking_turns(runs, rounds=rounds, clock=clock)
+    return {
+        "seconds": {name: round(taken, 3) for name, taken in seconds.items()},
+        "spread": seconds.spread,
+        "tokens": n_tokens,
+    }

@@ -4,15 +4,40 @@ import json
 from pathlib import Path
 from typing import Any
 
+from clearhead.figures import bars
+
 Found = dict[str, dict[str, Any]]
 COMMAND = "make bench"
 
 
+GOALS = {
+    "decode_1": (
+        ("int8_ratio", "decoding int8, batch 1, beside CTranslate2", 3.0),
+        ("float32_ratio", "decoding float32, batch 1, beside CTranslate2", 1.2),
+    ),
+    "decode_16": (("int8_ratio", "decoding int8, batch 16, beside CTranslate2", 1.5),),
+    "translation": (
+        ("int8_ratio", "translation int8, 4 beams, beside CTranslate2", 1.5),
+        ("int8_ratio_to_the_faster", "the same, beside CTranslate2 with a thread for each batch", 1.5),
+    ),
+    "embedding": (("ratio", "vectors of sentences, beside onnxruntime", 1.2),),
+}
+"""What is compared with a goal: the section, the number in it, what it is called, and how much it should be."""
+
+
 def write(found: Found, out: Path) -> None:
-    """Writes the page and the numbers that it was made from."""
+    """Writes the page, the numbers that it was made from, and a chart of the ratios."""
     out.mkdir(parents=True, exist_ok=True)
     (out / "benchmarks.json").write_text(json.dumps(found, indent=2) + "\n")
+    ratios = {name: found[section][key] for section, key, name, _ in goals(found)}
+    if ratios:
+        bars(list(ratios.values()), names=list(ratios), title="Times as fast as").save(out / "benchmarks.svg")
     (out / "benchmarks.md").write_text("\n".join(page(found)) + "\n")
+
+
+def goals(found: Found) -> list[tuple[str, str, str, float]]:
+    """What was measured of what has a goal."""
+    return [(section, *one) for section, all_of in GOALS.items() if section in found for one in all_of]
 
 
 def page(found: Found) -> list[str]:
@@ -21,20 +46,50 @@ def page(found: Found) -> list[str]:
     lines += [f"Written by `{COMMAND}`; the same numbers are in [`benchmarks.json`](benchmarks.json).", ""]
     if "machine" in found:
         lines += _machine(found["machine"])
-    lines += _decoding(found)
-    if "recording" in found:
-        costs = ", ".join(f"{kind} {ratio} times" for kind, ratio in found["recording"].items())
-        lines += ["## Recording", "", f"Every attention pattern of every step recorded, beside none: {costs}.", ""]
-    if "translation" in found:
-        lines += _translation(found["translation"])
-    if "embedding" in found:
-        lines += _embedding(found["embedding"])
-    if "starting" in found:
-        start = found["starting"]
-        lines += ["## Starting", "", '`clearhead translate "Hello" --to fr` from nothing takes ']
-        lines[-1] += f"{start['seconds']['translate']} s, importing torch alone {start['seconds']['import torch']} s: "
-        lines[-1] += f"{start['ratio']} times."
+    if goals(found):
+        lines += ["| | times as fast | goal |", "|---|---|---|"]
+        lines += [f"| {name} | {found[section][key]} | {goal} |" for section, key, name, goal in goals(found)]
+        lines += ["", "![Times as fast as the others](benchmarks.svg)", ""]
+    for name, told in SECTIONS.items():
+        if name in found:
+            lines += told(name, found)
     return lines
+
+
+def _prefill(name: str, found: Found) -> list[str]:
+    told = ", ".join(f"{who} {taken} s" for who, taken in found[name]["seconds"].items())
+    return ["## A long text", "", f"The first token after {found[name]['tokens']}, GPT-2 size: {told}.", ""]
+
+
+def _growing(name: str, found: Found) -> list[str]:
+    lines = ["## Cost by length", "", "GPT-2 size, int8.", ""]
+    lines += ["| tokens | read, ms | the next token, ms | cache, MB |", "|---|---|---|---|"]
+    rows = [(length, *one.values()) for length, one in found[name].items()]
+    return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows), ""]
+
+
+def _memory(name: str, found: Found) -> list[str]:
+    lines = ["## Memory", "", "The most of a process that opens GPT-2's size and writes 32 tokens.", ""]
+    lines += ["| | MB |", "|---|---|", *(f"| {who} | {size} |" for who, size in found[name].items())]
+    return [*lines, ""]
+
+
+def _training(name: str, found: Found) -> list[str]:
+    one = found[name]
+    told = ", ".join(f"{who} {rate}" for who, rate in one["tokens_per_second"].items())
+    told = f"A translator of preset small on multi30k with AdamW, tokens a second: {told}: {one['ratio']} times. "
+    return ["## Training", "", f"{told}{one['percent_of_peak']} % of the peak of a large product.", ""]
+
+
+def _recording(name: str, found: Found) -> list[str]:
+    costs = ", ".join(f"{kind} {ratio} times" for kind, ratio in found[name].items())
+    return ["## Recording", "", f"Every attention pattern of every step recorded, beside none: {costs}.", ""]
+
+
+def _starting(name: str, found: Found) -> list[str]:
+    seconds, ratio = found[name]["seconds"], found[name]["ratio"]
+    told = f'`clearhead translate "Hello" --to fr` from nothing takes {seconds["translate"]} s, importing torch alone '
+    return ["## Starting", "", f"{told}{seconds['import torch']} s: {ratio} times.", ""]
 
 
 def _machine(machine: dict[str, Any]) -> list[str]:
@@ -42,56 +97,96 @@ def _machine(machine: dict[str, Any]) -> list[str]:
     return [
         f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} threads each; memory is read at "
         f"{machine['memory_limit_gb_s']} GB/s. Clock: {machine['clock']} time; load {machine['load_when_measured']}. "
-        f"Python {machine['python']}, {versions}. Runs take turns, and the figures are medians.",
+        f"Python {machine['python']}, {versions}. Runs take turns, and the figures are "
+        "medians; the spread is how far the slowest round was from the quickest, as a share of the median.",
         "",
     ]
 
 
-def _decoding(found: Found) -> list[str]:
-    lines: list[str] = []
-    for name in ("decode_1", "decode_16"):
-        if name not in found:
-            continue
-        one = found[name]
-        lines += [f"## Decoding, batch {one['rows']}", "", "GPT-2 size, random weights, greedy.", ""]
-        lines += ["| | tokens/s |", "|---|---|"]
-        lines += [f"| {who} | {rate} |" for who, rate in one["tokens_per_second"].items()]
-        lines += ["", f"Beside CTranslate2: int8 {one['int8_ratio']} times, float32 {one['float32_ratio']} times. "]
-        lines[-1] += f"Of {one['rows']} rows, {one['int8_rows_equal_by_parts']} have the same ids in int8 by kernels "
-        lines[-1] += f"and by PyTorch, {one['float32_rows_equal_to_transformers']} the same as transformers in float32."
-        if name == "decode_1" and "machine" in found:
-            used = one["tokens_per_second"]["clearhead int8"] * one["int8_mb"] / 1e3
-            share = 100 * used / found["machine"]["memory_limit_gb_s"]
-            lines[-1] += f" Int8 weights are read at {used:.1f} GB/s, {share:.0f} % of what memory gives."
-        lines.append("")
-    return lines
-
-
-def _translation(one: dict[str, Any]) -> list[str]:
+def _decoding(name: str, found: Found) -> list[str]:
+    one = found[name]
+    kinds = {"decode": "GPT-2 size, random weights", "stories": "stories15M", "storyteller": "storyteller"}
+    model = kinds[name.split("_", maxsplit=1)[0]]
+    peer = "CTranslate2" if name.startswith("decode") else "transformers in float32"
     lines = [
-        "## Translation",
+        f"## Decoding, {model}, batch {one['rows']}",
         "",
-        f"The embedded translator, {one['sentences']} sentences of Tatoeba's test, 4 beams.",
+        "Greedy.",
         "",
+        "| | tokens/s | spread |",
+        "|---|---|---|",
     ]
-    lines += ["| | sentences/s | BLEU |", "|---|---|---|"]
-    lines += [f"| {who} | {rate} | {one['bleu'][who]} |" for who, rate in one["sentences_per_second"].items()]
-    return [
-        *lines,
-        "",
-        f"Beside CTranslate2: int8 {one['int8_ratio']} times, float32 {one['float32_ratio']} times.",
-        "",
-    ]
+    lines += [f"| {who} | {rate} | {one['spread'][who]:.0%} |" for who, rate in one["tokens_per_second"].items()]
+    lines += ["", f"Beside {peer}: int8 {one['int8_ratio']} times, float32 {one['float32_ratio']} times. "]
+    lines[-1] += f"Of {one['rows']} rows, {one['int8_rows_equal_by_parts']} have the same first {one['checked']} ids "
+    lines[-1] += f"in int8 by kernels and by PyTorch, {one['float32_rows_equal_to_transformers']} all the ids that "
+    lines[-1] += "transformers has in float32."
+    if name == "decode_1" and "machine" in found:
+        used = one["tokens_per_second"]["clearhead int8"] * one["int8_mb"] / 1e3
+        share = 100 * used / found["machine"]["memory_limit_gb_s"]
+        lines[-1] += f" Int8 weights are read at {used:.1f} GB/s, {share:.0f} % of what memory gives."
+    return [*lines, ""]
 
 
-def _embedding(one: dict[str, Any]) -> list[str]:
+def _quality(name: str, found: Found) -> list[str]:
+    one = found[name]
+    lines = [
+        "## What int8 costs",
+        "",
+        f"Perplexity over {one['texts']} stories of the development set; BLEU as above.",
+    ]
+    lines += ["", "| | float32 | int8 | |", "|---|---|---|---|"]
+    for who in ("storyteller", "stories15M"):
+        given = one[who]
+        lines += [f"| {who}, perplexity | {given['float32']} | {given['int8']} | {given['percent_worse']:+} % |"]
+    if "translation" in found:
+        bleu = found["translation"]["bleu"]
+        less = bleu["clearhead int8"] - bleu["clearhead float32"]
+        lines += [f"| translator, BLEU | {bleu['clearhead float32']} | {bleu['clearhead int8']} | {less:+.2f} |"]
+    return [*lines, ""]
+
+
+def _translation(name: str, found: Found) -> list[str]:
+    one = found[name]
+    lines = [
+        f"## Translation, beams: {one['beams']}",
+        "",
+        f"The embedded translator on {one['sentences']} sentences of Tatoeba's test, English to French; BLEU of all "
+        f"{one['sentences_of_bleu']}.",
+        "",
+    ]
+    lines += ["| | sentences/s | spread | BLEU |", "|---|---|---|---|"]
+    for who, rate in one["sentences_per_second"].items():
+        lines += [f"| {who} | {rate} | {one['spread'][who]:.0%} | {one['bleu'].get(who, '')} |"]
+    told = f"Beside CTranslate2 as it is by default: int8 {one['int8_ratio']} times, float32 {one['float32_ratio']} "
+    told += f"times; beside the faster of its two ways of using threads: int8 {one['int8_ratio_to_the_faster']} times."
+    return [*lines, "", told, ""]
+
+
+def _embedding(name: str, found: Found) -> list[str]:
+    one = found[name]
     lines = [
         "## Vectors of sentences",
         "",
         f"all-MiniLM-L6-v2, float32, {one['sentences']} sentences of STS-B, by length.",
         "",
     ]
-    lines += ["| | sentences/s |", "|---|---|"]
-    lines += [f"| {who} | {rate} |" for who, rate in one["sentences_per_second"].items()]
+    lines += ["| | sentences/s | spread |", "|---|---|---|"]
+    lines += [f"| {who} | {rate} | {one['spread'][who]:.0%} |" for who, rate in one["sentences_per_second"].items()]
     apart = f"{one['largest_difference']:.1e}"
     return [*lines, "", f"Beside onnxruntime: {one['ratio']} times; the vectors differ by {apart} at most.", ""]
+
+
+SECTIONS = {
+    **dict.fromkeys(("decode_1", "decode_16", "stories_1", "stories_16", "storyteller_1", "storyteller_16"), _decoding),
+    "prefill": _prefill,
+    "growing": _growing,
+    "recording": _recording,
+    **dict.fromkeys(("translation", "translation_1"), _translation),
+    "quality": _quality,
+    "embedding": _embedding,
+    "starting": _starting,
+    "memory": _memory,
+    "training": _training,
+}
+"""Who tells of which section, in the order of the page."""

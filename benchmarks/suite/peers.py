@@ -60,10 +60,10 @@ def generator(folder: Path, work: Path, kind: str, *, threads: int) -> ctranslat
     )
 
 
-def translator(folder: Path, work: Path, kind: str, *, threads: int) -> ctranslate2.Translator:
-    """CTranslate2 with an encoder-decoder."""
+def translator(folder: Path, work: Path, kind: str, *, threads: int, batches: int = 1) -> ctranslate2.Translator:
+    """CTranslate2 with an encoder-decoder: so many batches at a time, and threads for each."""
     return ctranslate2.Translator(
-        str(converted(folder, work)), compute_type=kind, inter_threads=1, intra_threads=threads
+        str(converted(folder, work)), compute_type=kind, inter_threads=batches, intra_threads=threads
     )
 
 

@@ -8,8 +8,18 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 """On a machine that others use too, only the time of the processor is comparable."""
 
 
-def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: str) -> dict[str, float]:
-    """The median seconds of each run, after one that does not count."""
+class Taken(dict[str, float]):
+    """The median seconds of each run.
+
+    Attributes:
+        spread: How far the slowest round of each was from its quickest, as a share of its median.
+    """
+
+    spread: dict[str, float]
+
+
+def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: str) -> Taken:
+    """What each run takes, after one that does not count."""
     now = CLOCKS[clock]
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
@@ -19,4 +29,6 @@ def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: s
             start = now()
             run()
             seconds[name].append(now() - start)
-    return {name: statistics.median(taken) for name, taken in seconds.items()}
+    found = Taken({name: statistics.median(taken) for name, taken in seconds.items()})
+    found.spread = {name: round((max(taken) - min(taken)) / found[name], 2) for name, taken in seconds.items()}
+    return found

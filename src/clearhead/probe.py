@@ -5,19 +5,17 @@ Gives: the same value, or what a listener put in its stead.
 Uses:  errors.
 Never: torch; a probe does not care what passes through it.
 
-A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the full site,
-`decoder.2.cross.pattern`:
+A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the full site, `decoder.2.cross.pattern`:
 
     with scope("decoder"), scope("2"), scope("cross"):
         pattern_BHQK = probe("pattern", pattern_BHQK)
 
-Listeners hear in the order in which they began to listen, each what the one before left, so that a
-recorder inside an edit records the edited value. They belong to the thread (or task) that began to
-listen: other requests of a server pass their probes unheard. A generator must not yield while it listens:
-what its caller runs meanwhile would be heard too.
+Listeners hear in the order in which they began to listen, each what the one before left, so that a recorder inside
+an edit records the edited value. They belong to the thread (or task) that began to listen: other requests of a server
+pass their probes unheard. A generator must not yield while it listens: what its caller runs meanwhile would be heard.
 
-A name that begins with @ is no value of the model but what steers it: `decoder.@positions`, `encoder.@mask`,
-`@ids`. A glob hears it only where it spells the @ itself, so that `decoder.*` means values alone.
+A name that begins with @ is no value of the model but what steers it: `decoder.@positions`, `encoder.@mask`, `@ids`.
+A glob hears it only where it spells the @ itself, so that `decoder.*` means values alone.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -28,7 +26,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "intact", "listen", "probe", "quiet", "scope"]
+__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "hearers", "intact", "listen", "once"]
+__all__ += ["probe", "scope"]
 
 Value = TypeVar("Value")
 
@@ -53,7 +52,7 @@ class _Place:
     block of its own scope too: entering it makes nothing, and leaving goes back to the place around it.
     """
 
-    __slots__ = ("_around", "_inside", "asked", "listeners", "prefix")
+    __slots__ = ("_around", "_inside", "asked", "listeners", "made", "prefix")
 
     def __init__(self, *, listeners: tuple[Listener, ...], prefix: str = "", around: "_Place | None" = None) -> None:
         self.listeners = listeners
@@ -61,6 +60,7 @@ class _Place:
         self._around = around
         self._inside: dict[str, _Place] = {}
         self.asked: dict[str, tuple[Listener, ...]] = {}
+        self.made: dict[object, Any] = {}
 
     def hearers(self, name: str) -> tuple[Listener, ...]:
         """Who hears a site of this place."""
@@ -101,32 +101,40 @@ def probe(name: str, value: Value) -> Value:
 
 
 def heard(*names: str) -> bool:
-    """Whether anybody wants one of these sites of the present scope.
-
-    A part asks this where a faster way would not compute the value at all.
-    """
+    """Whether anybody wants one of these sites of the present scope: asked where a faster way would not compute it."""
     place = _place.get()
     return place is not None and any(map(place.hearers, names))
 
 
+def hearers(name: str) -> tuple[str, tuple[Listener, ...]]:
+    """The full name of a site of the present scope, and who hears it: for a part that tells many sites at once."""
+    place = _place.get()
+    return (name, ()) if place is None else (place.prefix + name, place.hearers(name))
+
+
+def once(key: object, make: Callable[[], Value]) -> Value | None:
+    """What `make` gives, made once for those who listen at this place now; None where nobody does."""
+    place = _place.get()
+    if place is None:
+        return None
+    if key not in place.made:
+        place.made[key] = make()
+    return place.made[key]
+
+
 def edited(site: str) -> bool:
     """Whether an edit that listens now may change what passes a site."""
-    return any(isinstance(listener, Edit) and listener.changes(site) for listener in _present())
+    return any(isinstance(listener, Edit) and listener.changes(site) for listener in present())
 
 
 def borrowed() -> bool:
     """Whether all who listen, if any do, copy what they hear and let it pass: no value outlives its pass."""
-    return all(getattr(listener, "only_copies", False) for listener in _present())
-
-
-def quiet() -> bool:
-    """Whether nobody listens."""
-    return _place.get() is None
+    return all(getattr(listener, "only_copies", False) for listener in present())
 
 
 def intact() -> bool:
     """Whether all who listen, if any do, let every value pass as it is: it may be told them after it was used."""
-    return all(isinstance(one, Recorder) or getattr(one, "only_copies", False) for one in _present())
+    return all(isinstance(one, Recorder) or getattr(one, "only_copies", False) for one in present())
 
 
 def scope(name: str) -> AbstractContextManager[None]:
@@ -135,7 +143,7 @@ def scope(name: str) -> AbstractContextManager[None]:
     return _nowhere if place is None else place.inside(name)
 
 
-def _present() -> tuple[Listener, ...]:
+def present() -> tuple[Listener, ...]:
     """Who listens now."""
     place = _place.get()
     return () if place is None else place.listeners
@@ -153,7 +161,7 @@ def listen(*listeners: Listener) -> Generator[None]:
             listener.forget()
     around = _place.get()
     prefix = "" if around is None else around.prefix
-    token = _place.set(_Place(listeners=(*_present(), *listeners), prefix=prefix))
+    token = _place.set(_Place(listeners=(*present(), *listeners), prefix=prefix))
     try:
         yield
     finally:

@@ -9,15 +9,16 @@ implementation, so that published models give the texts that they were published
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
-from clearhead.decoding.leaders import Lead, Leaders, leading
-from clearhead.decoding.numbers import floats, integers
+from clearhead.decoding.leaders import Lead, Leaders, leading, likeliest
 from clearhead.decoding.processors import needed, process
 from clearhead.decoding.row import Finish
 from clearhead.decoding.settings import DecodingSettings, EarlyStopping
@@ -25,8 +26,7 @@ from clearhead.decoding.steps import Stepper
 from clearhead.errors import DecodingError
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Running:
+class _Running(NamedTuple):
     """A beam on its way: its new ids and the sum of their log-probabilities."""
 
     ids: tuple[int, ...]
@@ -51,7 +51,7 @@ class BeamSearch:
         self.settings = settings
         self.n_most = settings.n_new(prompt_length=len(prompt))
         # All beams are alike before the first step, so that one row is enough to begin with.
-        self._running = [_Running(ids=(), total=0.0)]
+        self._running: list[_Running] = [_Running((), 0.0)]
         self._finished: list[Beam] = []
         self._steps: list[tuple[BeamCandidate, ...]] | None = [] if record else None
         self.done = self.n_most <= 0
@@ -69,8 +69,7 @@ class BeamSearch:
         """
         if not needed(self.settings):
             return self.follow(self._lead(logits_BV, n_kept(self.settings)))
-        found = self._log_probabilities(logits_BV).topk(min(n_kept(self.settings), logits_BV.shape[1]))
-        return self.follow(Leaders(log_p=found.values, ids=found.indices))
+        return self.follow(likeliest(self._log_probabilities(logits_BV), n_kept(self.settings)))
 
     def follow(self, leaders: Leaders) -> list[int]:
         """Takes every running beam one step further, as `advance` does, along the likeliest ids of each.
@@ -79,36 +78,43 @@ class BeamSearch:
             DecodingError: Nothing is left to go on with.
         """
         settings, length = self.settings, len(self._running[0].ids) + 1
-        totals = leaders.log_p + leaders.log_p.new_tensor([[beam.total] for beam in self._running])
-        kept = totals.flatten().topk(min(n_kept(settings), totals.numel()))
-        places, ids_of_places = integers(kept.indices), integers(leaders.ids.flatten()[kept.indices])
+        before = np.array([beam.total for beam in self._running], dtype=leaders.log_p.dtype)
+        totals = (leaders.log_p + before[:, None]).ravel()
+        if np.isnan(totals).any():
+            raise _nothing_left(length - 1)
+        order = np.argsort(-totals, kind="stable")[: n_kept(settings)]
+        best: list[float] = totals[order].tolist()
+        places: list[int] = order.tolist()
+        indices: list[int] = leaders.ids.ravel()[order].tolist()
+        n_each: int = leaders.log_p.shape[1]
+        n_possible = sum(map(math.isfinite, best))
         candidates: list[BeamCandidate] = []
         running: list[_Running] = []
         ended: dict[int, Beam] = {}
         parents: list[int] = []
-        for rank, (total, place, index) in enumerate(zip(floats(kept.values), places, ids_of_places, strict=True)):
-            if not math.isfinite(total):
-                break
-            parent = place // totals.shape[1]
-            ids = (*self._running[parent].ids, index)
-            ends = index in settings.end_ids
-            score, at = total, None
-            if ends or length >= self.n_most:
+        for rank, (total, place, index) in enumerate(zip(best[:n_possible], places, indices, strict=False)):
+            if self._steps is None and rank >= settings.beams and len(running) == settings.beams:
+                break  # what comes now can neither run nor finish
+            parent, at, score = place // n_each, None, total
+            if index in settings.end_ids or length >= self.n_most:
                 score = total / length**settings.length_penalty
                 # Only candidates as good as a running beam may finish; the others are there to run on.
                 if rank < settings.beams:
-                    ended[rank] = Beam(ids=ids, score=score, finish=Finish.END if ends else Finish.LENGTH)
+                    why = Finish.END if index in settings.end_ids else Finish.LENGTH
+                    ended[rank] = Beam(ids=(*self._running[parent].ids, index), score=score, finish=why)
             elif len(running) < settings.beams:
                 at = len(running)
-                running.append(_Running(ids=ids, total=total))
+                running.append(_Running((*self._running[parent].ids, index), total))
                 parents.append(parent)
-            fate = Fate.DROPPED if at is None else Fate.RUNNING
-            candidates.append(
-                BeamCandidate(parent=parent, id=index, log_probability=total, score=score, fate=fate, place=at)
-            )
-        if not candidates and not (self._finished and kept.values[0] == -math.inf):
+            if self._steps is not None:
+                fate = Fate.DROPPED if at is None else Fate.RUNNING
+                candidates.append(
+                    BeamCandidate(parent=parent, id=index, log_probability=total, score=score, fate=fate, place=at)
+                )
+        if not n_possible and not (self._finished and best[0] == -math.inf):
             raise _nothing_left(length - 1)
-        self._finished = sorted([*self._finished, *ended.values()], key=lambda beam: -beam.score)[: settings.beams]
+        if ended:
+            self._finished = sorted([*self._finished, *ended.values()], key=lambda beam: -beam.score)[: settings.beams]
         self._running = running
         self.done = not running or self._is_enough(n_new=length)
         self._keep(candidates, ended)

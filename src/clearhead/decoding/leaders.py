@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
@@ -12,12 +13,12 @@ class Leaders:
     """The likeliest ids of some rows, in falling order.
 
     Attributes:
-        log_p: Their log-probabilities, a row for each row of logits.
+        log_p: Their log-probabilities, a row for each row of logits; arrays, which make less ado of few numbers.
         ids: The ids.
     """
 
-    log_p: Tensor
-    ids: Tensor
+    log_p: np.ndarray
+    ids: np.ndarray
 
     def of(self, first: int, end: int) -> "Leaders":
         """Those of some rows."""
@@ -29,5 +30,10 @@ Lead = Callable[[Tensor, int], Leaders]
 
 def leading(logits_BV: Float[Tensor, "B V"], count: int) -> Leaders:
     """The likeliest ids of every row of logits."""
-    found = logits_BV.log_softmax(-1).topk(min(count, logits_BV.shape[1]))
-    return Leaders(log_p=found.values, ids=found.indices)
+    return likeliest(logits_BV.log_softmax(-1), count)
+
+
+def likeliest(log_p_BV: Float[Tensor, "B V"], count: int) -> Leaders:
+    """The likeliest ids of every row of log-probabilities."""
+    found = log_p_BV.topk(min(count, log_p_BV.shape[1]))
+    return Leaders(log_p=found.values.numpy(force=True), ids=found.indices.numpy(force=True))

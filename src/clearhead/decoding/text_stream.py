@@ -38,6 +38,11 @@ class TextStream:
         self._marks = [*self._marks[1 - _CONTEXT :], len(self._ids)]
         return self._release(new)
 
+    def all(self, ids: Sequence[int]) -> str:
+        """Takes the ids of a text that has ended; gives all of it."""
+        self._ids += ids
+        return self.close()
+
     def close(self) -> str:
         """The rest of the text, half characters too; nothing after a stop string."""
         if self.stopped:

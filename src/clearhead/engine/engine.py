@@ -18,10 +18,12 @@ from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
 from clearhead.engine.prepare import prepare
 from clearhead.engine.request import Answer, Reply, Request
+from clearhead.engine.side_by_side import pays, side_by_side
 from clearhead.engine.steppers import DecoderOnlyStepper, EncoderDecoderStepper, RecurrentStepper
 from clearhead.engine.weight_format import WeightFormat
 from clearhead.errors import DecodingError, TextError
 from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
+from clearhead.probe import present
 
 Writer = DecoderOnly | EncoderDecoder | Recurrent
 
@@ -74,14 +76,23 @@ class Engine:
             cancelled: Asked before every step; once True, everything ends where it is.
         """
         requests = [self.fitted(request) for request in requests]
-        replies: dict[int, Reply] = {}
-        for places in self._batches(requests):
+
+        def answer(places: list[int], cancelled: Callable[[], bool]) -> list[Reply]:
             batch = [requests[place] for place in places]
             if batch[0].settings.beams > 1:
-                found = self._beams(batch, record=record, cancelled=cancelled)
-            else:
-                found = self._rows(batch, scored=scored, cancelled=cancelled)
-            replies.update(zip(places, found, strict=True))
+                return self._beams(batch, record=record, cancelled=cancelled)
+            return self._rows(batch, scored=scored, cancelled=cancelled)
+
+        batches = self._batches(requests)
+        if pays(len(batches)) and not present():
+            found = side_by_side(answer, batches, cancelled=cancelled)
+        else:
+            found = [answer(places, cancelled) for places in batches]
+        replies = {
+            place: reply
+            for places, some in zip(batches, found, strict=True)
+            for place, reply in zip(places, some, strict=True)
+        }
         return [replies[place] for place in range(len(requests))]
 
     def stream(self, requests: Sequence[Request], *, scored: bool = False) -> Iterator[list[Event]]:
@@ -230,7 +241,7 @@ class Engine:
         if text is None:
             return ""
         shown = ids[:-1] if ids and ids[-1] in request.settings.end_ids else ids
-        return "".join(text.push(index) for index in shown) + text.close()
+        return text.all(shown)
 
 
 def answer_of(row: Row, events: Sequence[Event]) -> Answer:

@@ -8,6 +8,7 @@ every number of threads and every kernel gives the same result, and no row depen
 rows nearly 16: as many as the sums of a matrix leave room for, so that rounding rows costs nothing to speak of.
 """
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int8
 from torch import Tensor, nn
@@ -86,13 +87,15 @@ class Int8Linear(nn.Module):
         if torch.is_grad_enabled() and x.requires_grad:  # rounding has no gradient
             bias = self.biases[: matrix.n_outputs]
             return functional.linear(x, matrix.rows().to(x.dtype)) * matrix.scale + bias
-        rows = x.detach().reshape(-1, matrix.width).float()
+        rows = x.detach().reshape(-1, matrix.width)
+        rows = rows if rows.dtype is torch.float32 else rows.float()
         if kernels() is None:
             worked(rows.shape[0] * matrix.n_outputs * matrix.width)
             product = multiply_exactly(rows, matrix) + self.biases[: matrix.n_outputs]
         else:
             product = multiply(rows, self.product)
-        return product.reshape(*x.shape[:-1], matrix.n_outputs).to(x.dtype)
+        product = product.reshape(*x.shape[:-1], matrix.n_outputs)
+        return product if x.dtype is torch.float32 else product.to(x.dtype)
 
 
 class Int8Embedding(nn.Module):
@@ -114,18 +117,18 @@ class Int8Embedding(nn.Module):
         Raises:
             TextError: An id outside the vocabulary.
         """
-        matrix = self.matrix
-        try:
-            scale_BT1 = functional.embedding(ids_BT, matrix.scale.unsqueeze(1))
-        except IndexError:
+        matrix, ids = self.matrix, ids_BT.numpy()  # of few numbers, NumPy makes less ado than torch
+        if ids.size and not 0 <= ids.min() <= ids.max() < matrix.n_outputs:
             raise TextError(
                 "a token id outside the vocabulary",
-                got=f"ids from {ids_BT.min().item()} to {ids_BT.max().item()}",
+                got=f"ids from {ids.min()} to {ids.max()}",
                 expected=f"0 to {matrix.n_outputs - 1}",
                 advice="the tokenizer that belongs to this model",
-            ) from None
-        integer = matrix.packed[ids_BT // OUTPUTS, :, ids_BT % OUTPUTS].flatten(-2)[..., : matrix.width]
-        return integer.float() * (scale_BT1 * self.scale)
+            )
+        integer = matrix.packed.numpy()[ids // OUTPUTS, :, ids % OUTPUTS]
+        integer = integer.reshape(*ids.shape, -1)[..., : matrix.width]
+        scale = matrix.scales.numpy()[ids] * np.float32(self.scale)
+        return torch.as_tensor(integer * scale[..., None])
 
 
 def quantise(

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from clearhead.engine.kernels.pages import spread
 from clearhead.engine.kernels.tables import Product
 
 _KEPT = "_clearhead_joined"
@@ -89,7 +90,8 @@ def _end_to_end(parts: Sequence[Tensor]) -> Tensor:
     n_rows = sum(len(part) for part in parts)
     if adjacent and same:
         return first.as_strided((n_rows, *first.shape[1:]), (width, 1) if first.ndim == 2 else (1,))
-    whole = torch.cat([part.detach() for part in parts])
+    whole = spread(n_rows, *first.shape[1:], dtype=first.dtype) if first.device.type == "cpu" else None
+    whole = torch.cat([part.detach() for part in parts], out=whole)
     start = 0
     for part in parts:
         part.data = whole[start : start + len(part)]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import lru_cache
 
 from clearhead.config import StackConfig
 from clearhead.decoding import DecodingSettings
@@ -37,6 +38,7 @@ def check_fits(length: int, *, context: int | None, what: str, advice: str) -> N
         )
 
 
+@lru_cache(maxsize=256)
 def fitted(
     settings: DecodingSettings, *, prompt_length: int, context: int | None, overflow: Overflow | None
 ) -> DecodingSettings:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from clearhead.engine.kernels.pages import settle
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import multiply
 from clearhead.engine.kernels.tables import Product
@@ -31,6 +32,8 @@ class FewRowsLinear(nn.Module):
 
     def __init__(self, *, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
+        if isinstance(weight, nn.Parameter):
+            settle(weight)
         self.weight = weight
         self.bias = bias
         self._n_outputs, self._width = weight.shape

@@ -150,7 +150,7 @@ class EncoderDecoderStepper:
         return self._run(ids_B.unsqueeze(1))
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
-        """Goes on with these rows; their sources are copied only where they change places."""
+        """Goes on with these rows; their sources are looked up anew only where they change places."""
         if self._cache is None:
             self._sources = [self._sources[int(row)] for row in rows_B]
             self._prompts = [self._prompts[int(row)] for row in rows_B]
@@ -160,8 +160,9 @@ class EncoderDecoderStepper:
         self._source_B = source_B
         self._cache.select(rows_B, source=moved)
         self._mask.select(rows_B)
+        # The cache has what the decoder made of the source: of that itself, only how many rows there are is read.
+        self._encoded_BSD = self._encoded_BSD[:1].expand(len(rows_B), -1, -1)
         if moved:
-            self._encoded_BSD = self._encoded_BSD[rows_B]
             self._source_mask_BS = None if self._source_mask_BS is None else self._source_mask_BS[rows_B]
 
     def _run(self, ids_BT: Tensor) -> Tensor:

@@ -21,13 +21,14 @@ _BLOCK = "█"
 _COLUMNS = 30
 
 
-def bars(values: ArrayLike, *, names: Sequence[str], title: str = "") -> Figure:
+def bars(values: ArrayLike, *, names: Sequence[str], title: str = "", spelling: str = "+.3f") -> Figure:
     """A picture of signed numbers, one bar each.
 
     Args:
         values: The numbers.
         names: What each is called.
         title: What the picture is called.
+        spelling: How the numbers are written, as Python's formats say it.
 
     Raises:
         TraceError: No finite numbers, or too many.
@@ -51,7 +52,7 @@ def bars(values: ArrayLike, *, names: Sequence[str], title: str = "") -> Figure:
         shapes.append(rectangle(x, y + 2, max(wide, 0.5), _HIGH - 4, fill=fill, tip=f"{name}: {value:.6g}"))
         words.append(label(name, left - 60, y + _HIGH * 0.72, size=TEXT, anchor="end", fill="currentColor"))
         words.append(
-            label(f"{value:+.3f}", left - 5, y + _HIGH * 0.72, size=TEXT - 2, anchor="end", fill="currentColor")
+            label(f"{value:{spelling}}", left - 5, y + _HIGH * 0.72, size=TEXT - 2, anchor="end", fill="currentColor")
         )
     words.append(line(zero, 0.0, zero, numbers.size * _HIGH))
     svg = framed([*shapes, group("ink", words)], wide=left + _WIDE, high=numbers.size * _HIGH, title=title)

@@ -159,3 +159,12 @@ def test_logits_that_are_no_numbers_are_an_error(value: float) -> None:
     with pytest.raises(DecodingError) as caught:
         beam_search(TableStepper(torch.full((5, 5), value), [(0,)]), [(0,)], settings=DecodingSettings(beams=2))
     assert "0 new ids" in str(caught.value.got)
+
+
+def test_one_beam_whose_logits_are_no_numbers_is_an_error_too() -> None:
+    table = torch.zeros(5, 5)
+    table[0, 1], table[0, 2] = 5.0, 4.0
+    table[2] = torch.nan
+    with pytest.raises(DecodingError) as caught:
+        beam_search(TableStepper(table, [(0,)]), [(0,)], settings=DecodingSettings(beams=2, max_new_tokens=3))
+    assert "1 new ids" in str(caught.value.got)

@@ -6,18 +6,69 @@ from typing import no_type_check
 import numpy as np
 from numba import carray, float32, int64
 
-from clearhead.engine.kernels.machine import pointer
+from clearhead.engine.kernels.machine import LANES, make_dots, make_mix, pointer
 from clearhead.engine.kernels.rows import exponential, flags, floats, kernel, summing
+
+_dots_1, _dots_4, _mix_1, _mix_4 = make_dots(1), make_dots(4), make_mix(1), make_mix(4)
+
+
+@kernel
+@no_type_check
+def _place(address, lines, apart, k, width):
+    """Where a key or value lies: in the row of memory that the table says, or in one piece with the others."""
+    line = carray(pointer(lines, int64), (k + 1,))[k] if lines else 0
+    return address + line * apart + 4 * k * width
+
+
+@kernel
+@no_type_check
+def _score(query, keys, lines, apart, width, score, n):
+    """The products of a query with all keys; `query` and `score` are addresses."""
+    whole = n // 4 * 4
+    if width % LANES:
+        whole = 0
+    for k in range(0, whole, 4):
+        a, b = _place(keys, lines, apart, k, width), _place(keys, lines, apart, k + 1, width)
+        c, d = _place(keys, lines, apart, k + 2, width), _place(keys, lines, apart, k + 3, width)
+        _dots_4(query, width // LANES, score + 4 * k, a, b, c, d)
+    for k in range(whole, n):
+        key = _place(keys, lines, apart, k, width)
+        if width % LANES:
+            floats(score, n)[k] = _dot(floats(query, width), floats(key, width))
+        else:
+            _dots_1(query, width // LANES, score + 4 * k, key, key, key, key)
+
+
+@kernel
+@no_type_check
+def _mix(pattern, values, lines, apart, width, mixed, n):
+    """The sum of all values, each times its share; `pattern` and `mixed` are addresses."""
+    out = floats(mixed, width)
+    out[:] = float32(0.0)
+    whole = n // 4 * 4
+    if width % LANES:
+        whole = 0
+    for k in range(0, whole, 4):
+        a, b = _place(values, lines, apart, k, width), _place(values, lines, apart, k + 1, width)
+        c, d = _place(values, lines, apart, k + 2, width), _place(values, lines, apart, k + 3, width)
+        _mix_4(pattern + 4 * k, width // LANES, mixed, a, b, c, d)
+    for k in range(whole, n):
+        value = _place(values, lines, apart, k, width)
+        if width % LANES:
+            v, p = floats(value, width), floats(pattern, n)[k]
+            for c in range(width):
+                out[c] += p * v[c]
+        else:
+            _mix_1(pattern + 4 * k, width // LANES, mixed, value, value, value, value)
 
 
 @summing
 @no_type_check
-def _score(query, key, width, scale, out):
-    for k in range(len(out)):
-        total = float32(0.0)
-        for c in range(width):
-            total += query[c] * key[k * width + c]
-        out[k] = total * scale
+def _dot(query, key):
+    total = float32(0.0)
+    for c in range(len(query)):
+        total += query[c] * key[c]
+    return total
 
 
 @kernel
@@ -60,27 +111,22 @@ def _share_out(pattern):
 
 @kernel
 @no_type_check
-def _mix(pattern, value, out):
-    width = len(out)
-    out[:] = float32(0.0)
-    for k in range(len(pattern)):
-        p = pattern[k]
-        for c in range(width):
-            out[c] += p * value[k * width + c]
+def attend(query, keys, values, lines, apart, width, score_scale, bias, mask, score, pattern, mixed, n):
+    """One head of one row, over n keys; everything is an address.
 
-
-@kernel
-@no_type_check
-def attend(query, keys, values, width, score_scale, bias, mask, score, pattern, mixed):
-    """One head of one row; `keys` and `values` are addresses of [key, width], `bias` and `mask` of [key] or 0."""
-    n = len(score)
-    _score(query, floats(keys, n * width), width, score_scale, score)
+    `keys` and `values` lie as [key, width], `bias` and `mask` as [key] or are 0; `lines` says in which row of memory
+    each key lies, rows being `apart` bytes, or is 0 where they lie in one piece.
+    """
+    _score(query, keys, lines, apart, width, score, n)
+    scores = floats(score, n)
+    for k in range(n):
+        scores[k] *= score_scale
     if bias:
         b = floats(bias, n)
         for k in range(n):
-            score[k] += b[k]
-    _soften(score, pattern, mask)
-    _mix(pattern, floats(values, n * width), mixed)
+            scores[k] += b[k]
+    _soften(scores, floats(pattern, n), mask)
+    _mix(pattern, values, lines, apart, width, mixed, n)
 
 
 @kernel
@@ -93,10 +139,3 @@ def turn(x, out, cosine, sine):
         first, second = x[c], x[c + half]
         out[c] = first * cos[c] - second * sin[c]
         out[c + half] = second * cos[c + half] + first * sin[c + half]
-
-
-@kernel
-@no_type_check
-def number_at(address, place):
-    """A whole number of a table at an address."""
-    return carray(pointer(address, int64), (place + 1,))[place]

@@ -1,4 +1,4 @@
-"""The memory of a step: one buffer for the values of each stage."""
+"""The memory of a step: one buffer for the values of each stage, which blocks share unless somebody hears them."""
 
 import numpy as np
 import torch
@@ -6,7 +6,7 @@ from torch import Tensor
 
 from clearhead.config import StackConfig
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.layout import aligned
+from clearhead.engine.kernels.pages import aligned
 
 _FLOATS = at.OUTPUTS
 """Rows are whole blocks of outputs, which products write."""
@@ -20,9 +20,12 @@ class Buffers:
         n_rows: Rows that fit.
         n_keys: Positions of a row's own text that fit.
         n_source: Positions of a source that fit.
+        apart: Buffers that every block has for itself.
     """
 
-    def __init__(self, *, config: StackConfig, n_rows: int, n_keys: int, n_source: int) -> None:
+    def __init__(
+        self, *, config: StackConfig, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int] = frozenset()
+    ) -> None:
         attention, wide = config.attention, config.feedforward.width
         heads = attention.n_heads * config.head_width
         scores, source = attention.n_heads * n_keys, attention.n_heads * n_source
@@ -33,24 +36,30 @@ class Buffers:
         widths |= {at.EXPANDED: 2 * wide, at.HIDDEN: wide}
         self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
-        self._rows = [aligned(n_rows, width, dtype=torch.float32) for width in padded]
-        self.where = np.array([buffer.data_ptr() for buffer in self._rows], dtype=np.int64)
+        self._apart = apart
+        shared = [aligned(n_rows, width, dtype=torch.float32) for width in padded]
+        self._rows = [shared]
+        for _ in range(1, config.n_layers if apart else 1):
+            own = {place: aligned(n_rows, padded[place], dtype=torch.float32) for place in apart}
+            self._rows.append([own.get(place, buffer) for place, buffer in enumerate(shared)])
+        self.where = np.array([[buffer.data_ptr() for buffer in block] for block in self._rows], dtype=np.int64)
         self.stride = np.array([4 * width for width in padded], dtype=np.int64)
         n_shorts = 2 * max(padded)
         self.rounded = aligned(n_rows, n_shorts, dtype=torch.int16)
         self.scales = aligned(n_rows, dtype=torch.float32)
 
-    def fits(self, *, n_rows: int, n_keys: int, n_source: int) -> bool:
+    def fits(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> bool:
         """Whether a step of this size fits."""
-        return n_rows <= self.n_rows and n_keys <= self.n_keys and n_source <= self.n_source
+        fits = n_rows <= self.n_rows and n_keys <= self.n_keys and n_source <= self.n_source
+        return fits and apart == self._apart
 
-    def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0) -> Tensor:
-        """What a stage left, as its part would have it: a copy of the first numbers of every row, in this shape."""
+    def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> Tensor:
+        """What a stage left, as its part would have it: the first numbers of every row in this shape, till the next."""
         n = 1
         for size in shape:
             n *= size
-        return self._rows[place][:n_rows, skip : skip + n].reshape(n_rows, *shape).clone()
+        return self._rows[layer][place][:n_rows, skip : skip + n].view(n_rows, *shape)
 
     def begin(self, x_BD: Tensor) -> None:
         """Takes the stream that blocks begin with."""
-        self._rows[at.PRE][: len(x_BD), : x_BD.shape[1]] = x_BD
+        self._rows[0][at.PRE][: len(x_BD), : x_BD.shape[1]] = x_BD

@@ -3,6 +3,9 @@
 OUTPUTS = 32
 """Outputs of whole-number weights that lie side by side."""
 
+CHUNK = 64
+"""Logits that are looked at together: most chunks hold none that leads."""
+
 RELU, GELU, GELU_TANH, SILU, TANH = range(5)
 """Activations."""
 
@@ -51,12 +54,15 @@ BLOCK_SIZE = 10 + 6 * PRODUCT_SIZE
     SOURCE_HEAD,
     SOURCE_MASK,
     SOURCE_MASK_ROW,
-    SOURCE_OF_ROW,
+    LINES,
+    LINES_ROW,
+    SOURCE_LINES,
+    SOURCE_LINES_ROW,
     ROUNDED,
     ROUNDED_STRIDE,
     ROW_SCALES,
     SHAPE_SIZE,
-) = range(32)
+) = range(35)
 """Strides are in bytes; an address of 0 stands for nothing."""
 
 # What all blocks share, as floats.

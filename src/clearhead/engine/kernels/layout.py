@@ -6,20 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from clearhead.engine.kernels.fields import OUTPUTS
-
-_LINE = 64
-
-
-def aligned(*shape: int, dtype: torch.dtype) -> Tensor:
-    """Zeros that begin where a line of the processor's cache begins."""
-    size = torch.empty(0, dtype=dtype).element_size()
-    n_bytes = size
-    for number in shape:
-        n_bytes *= number
-    with torch.inference_mode(mode=False):  # memory that outlives the mode it was first needed in
-        raw = torch.zeros(n_bytes + _LINE, dtype=torch.int8)
-        start = -raw.data_ptr() % _LINE
-        return raw[start : start + n_bytes].view(dtype).view(*shape)
+from clearhead.engine.kernels.pages import spread
 
 
 def pack(integer: Tensor) -> Int8[Tensor, "blocks pairs lanes two"]:
@@ -27,7 +14,7 @@ def pack(integer: Tensor) -> Int8[Tensor, "blocks pairs lanes two"]:
     n_outputs, width = integer.shape
     n_blocks, n_pairs = -(-n_outputs // OUTPUTS), -(-width // 4) * 2
     whole = functional.pad(integer, (0, 2 * n_pairs - width, 0, OUTPUTS * n_blocks - n_outputs))
-    packed = aligned(n_blocks, n_pairs, OUTPUTS, 2, dtype=torch.int8)
+    packed = spread(n_blocks, n_pairs, OUTPUTS, 2, dtype=torch.int8)
     return packed.copy_(whole.view(n_blocks, OUTPUTS, n_pairs, 2).transpose(1, 2))
 
 

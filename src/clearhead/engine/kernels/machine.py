@@ -22,8 +22,6 @@ LANES = 8
 _I8, _I16, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType()
 _BYTES, _SHORTS = ir.VectorType(_I8, 2 * LANES), ir.VectorType(_I16, 2 * LANES)
 _INTS, _FLOATS = ir.VectorType(_I32, LANES), ir.VectorType(_F32, LANES)
-_AHEAD = 1024
-"""How far ahead of its reading a tile asks for weights, in bytes."""
 _WIDE = OUTPUTS // LANES
 _AVX2 = bool(binding.get_host_cpu_features().get("avx2"))
 
@@ -59,7 +57,7 @@ def _fetch(b, address):
     kind = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
     fetch = b.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
     how = [ir.Constant(_I32, number) for number in (0, 3, 1)]  # to read, to be kept near, and no instructions
-    b.call(fetch, [b.inttoptr(b.add(address, _number(_AHEAD)), _I8.as_pointer()), *how])
+    b.call(fetch, [b.inttoptr(address, _I8.as_pointer()), *how])
 
 
 @no_type_check
@@ -72,6 +70,12 @@ def _pairs(b, left, right):
     product = b.mul(b.sext(left, wide), b.sext(right, wide))
     halves = [ir.Constant(_INTS, [2 * i + odd for i in range(LANES)]) for odd in (0, 1)]
     return b.add(*(b.shuffle_vector(product, product, half) for half in halves))
+
+
+@no_type_check
+def _fma(b):
+    """The function that multiplies and adds."""
+    return b.module.declare_intrinsic(f"llvm.fma.v{LANES}f32", (), ir.FunctionType(_FLOATS, [_FLOATS] * 3))
 
 
 @no_type_check
@@ -111,13 +115,15 @@ def make_int8_tile(n_rows):
 
     Weights lie as [pair of inputs, output, input of the pair], one byte each, so that a tile reads one line after
     another; rows are 16-bit numbers. The sums are exact. out = sum * scale of the output * scale of the row + bias
+    Each turn reads 128 bytes of weights and asks memory for `step` bytes that come later, from `ahead` on.
     """
 
     @intrinsic
     @no_type_check
-    def tile(context, weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride):
+    def tile(context, weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step):
         def code(target, b, signature, args):
-            weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride = args
+            weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step = args
+            halves = [ahead, b.add(ahead, b.ashr(step, _number(1)))]
             rows = [b.add(row, b.mul(row_stride, _number(i))) for i in range(n_rows)]
 
             def body(place, sums):
@@ -125,7 +131,7 @@ def make_int8_tile(n_rows):
                     read = b.add(b.shl(place, _number(7)), _number(64 * half))
                     w = [_at(b, weight, b.add(read, _number(16 * i)), _BYTES, 1) for i in range(_WIDE)]
                     w = [b.sext(one, _SHORTS) for one in w]
-                    _fetch(b, b.add(weight, read))
+                    _fetch(b, b.add(halves[half], b.mul(place, step)))
                     found = []
                     for m in range(n_rows):
                         pair = _at(b, rows[m], b.add(b.shl(place, _number(3)), _number(4 * half)), _I32, 2)
@@ -145,7 +151,7 @@ def make_int8_tile(n_rows):
                     _put(b, b.fadd(product, biases), out, b.add(lane, b.mul(out_stride, _number(m))), 4)
             return target.get_dummy_value()
 
-        return types.void(*[types.intp] * 9), code
+        return types.void(*[types.intp] * 11), code
 
     return tile
 
@@ -161,8 +167,7 @@ def make_float_tile(n_outputs, n_rows):
             weight, weight_stride, n_registers, row, row_stride, out, out_stride = args
             weights = [b.add(weight, b.mul(weight_stride, _number(i))) for i in range(n_outputs)]
             rows = [b.add(row, b.mul(row_stride, _number(i))) for i in range(n_rows)]
-            kind = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
-            fma = b.module.declare_intrinsic(f"llvm.fma.v{LANES}f32", (), kind)
+            fma = _fma(b)
 
             def body(place, sums):
                 read = b.shl(place, _number(5))
@@ -185,6 +190,60 @@ def make_float_tile(n_outputs, n_rows):
     return tile
 
 
+@no_type_check
+def make_dots(n_keys):
+    """The products of one vector with up to four others, over whole registers."""
+
+    @intrinsic
+    @no_type_check
+    def dots(context, vector, n_registers, out, first, second, third, fourth):
+        def code(target, b, signature, args):
+            vector, n_registers, out, *keys = args
+            fma = _fma(b)
+
+            def body(place, sums):
+                read = b.shl(place, _number(5))
+                x = _at(b, vector, read, _FLOATS, 4)
+                return [b.call(fma, [_at(b, keys[i], read, _FLOATS, 4), x, sums[i]]) for i in range(n_keys)]
+
+            sums = _loop(b, n_registers, [ir.Constant(_FLOATS, [0.0] * LANES)] * n_keys, body)
+            for i in range(n_keys):
+                _put(b, _total(b, sums[i]), out, _number(4 * i), 4)
+            return target.get_dummy_value()
+
+        return types.void(*[types.intp] * 7), code
+
+    return dots
+
+
+@no_type_check
+def make_mix(n_values):
+    """Adds up to four vectors to one, each times its share, one after the other, over whole registers."""
+
+    @intrinsic
+    @no_type_check
+    def mix(context, shares, n_registers, out, first, second, third, fourth):
+        def code(target, b, signature, args):
+            shares, n_registers, out, *values = args
+            fma = _fma(b)
+            each = [_all(b, _at(b, shares, _number(4 * i), _F32, 4), _FLOATS) for i in range(n_values)]
+
+            def body(place, _):
+                read = b.shl(place, _number(5))
+                total = _at(b, out, read, _FLOATS, 4)
+                for i in range(n_values):
+                    total = b.call(fma, [_at(b, values[i], read, _FLOATS, 4), each[i], total])
+                _put(b, total, out, read, 4)
+                return []
+
+            _loop(b, n_registers, [], body)
+            return target.get_dummy_value()
+
+        return types.void(*[types.intp] * 7), code
+
+    return mix
+
+
 @intrinsic
 @no_type_check
 def pointer(context, address, like):
@@ -203,6 +262,17 @@ def power_of_two(context, exponent):
 
     def code(target, b, signature, args):
         return b.bitcast(b.shl(b.add(args[0], ir.Constant(_I32, 127)), ir.Constant(_I32, 23)), _F32)
+
+    return types.float32(types.int32), code
+
+
+@intrinsic
+@no_type_check
+def of_bits(context, bits):
+    """The float that these 32 bits are."""
+
+    def code(target, b, signature, args):
+        return b.bitcast(args[0], _F32)
 
     return types.float32(types.int32), code
 

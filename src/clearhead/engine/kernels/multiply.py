@@ -14,6 +14,10 @@ from clearhead.engine.kernels.rows import floats, kernel, round_row, share, shor
 
 _ROWS_AT_ONCE = 32
 """So many rows stay near the processor while all weights pass."""
+_TURN = 128
+"""Bytes of weights that a tile reads in one turn."""
+_AHEAD = 1024
+"""How far ahead of its reading a single pass asks for weights, in bytes."""
 
 _int8_1, _int8_2 = make_int8_tile(1), make_int8_tile(2)
 _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
@@ -22,17 +26,25 @@ _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), 
 @kernel
 @no_type_check
 def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, m, m_end, out, out_stride):
-    """Some rows times some blocks of outputs."""
+    """Some rows times some blocks of outputs.
+
+    One pass asks for weights a little ahead of its own reading; several share out the block that comes next.
+    """
+    size = 2 * OUTPUTS * n_pairs
+    passes = (m_end - m + 1) // 2
+    step = _TURN // passes
     for block in range(first, end):
-        w, lane = weight + block * 2 * OUTPUTS * n_pairs, 4 * OUTPUTS * block
+        w, lane = weight + block * size, 4 * OUTPUTS * block
         s, b, y = scale + lane, bias + lane, out + lane
+        ahead = w + (_AHEAD if passes == 1 else size)
         for i in range(m, m_end - 1, 2):
             x = row + i * row_stride
-            _int8_2(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride)
+            _int8_2(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
+            ahead += n_pairs // 2 * step
         if (m_end - m) % 2:
             i = m_end - 1
             x = row + i * row_stride
-            _int8_1(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride)
+            _int8_1(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
 
 
 @kernel

@@ -16,12 +16,12 @@ from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.buffers import Buffers
 from clearhead.engine.kernels.fleet import fleet
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
-from clearhead.engine.kernels.sites import serve
+from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell
 from clearhead.engine.kernels.tables import Product
 from clearhead.nn import Block, Stack, StackCache
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
-from clearhead.probe import intact, quiet
+from clearhead.probe import intact, once
 
 _ACTIVATIONS = {
     Activation.RELU: at.RELU,
@@ -84,26 +84,26 @@ class QuickStack(Stack):
         shape = self._table.shape.copy()
         kept = _point(self._table, shape, blocks, around, cache, n_rows=n_rows)
         n_keys, n_source = int(shape[at.N_PAST]) + 1, int(shape[at.SOURCE_LENGTH])
-        buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+        heard = self._heard(rotated=around.rotation is not None)
+        buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=heard.apart)
         shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
         shape[at.ROW_SCALES] = buffers.scales.data_ptr()
         buffers.begin(x_BTD[:, 0])
-        args = (shape, self._table.numbers)
-        step, run = found.pass_blocks, fleet().run
-        if quiet():
-            run(step, *args, blocks, buffers.where, buffers.stride)
-        else:
-            for layer in range(len(blocks)):
-                run(step, *args, blocks[layer : layer + 1], buffers.where, buffers.stride)
-                x_BTD = serve(layer, x_BTD, buffers, self.config, shape, rotated=around.rotation is not None)
+        fleet().run(found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride)
         del kept  # until here: the kernel has read it
-        return buffers.rows(at.PRE, n_rows, 1, width)
+        tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+        return buffers.rows(at.POST, n_rows, 1, width).clone()
 
-    def _room(self, *, n_rows: int, n_keys: int, n_source: int) -> Buffers:
+    def _heard(self, *, rotated: bool) -> Heard:
+        config, has_cross = self.config, self._table.has_cross
+        found = once(self, lambda: plan(config, n_layers=config.n_layers, has_cross=has_cross, rotated=rotated))
+        return found or NOTHING
+
+    def _room(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> Buffers:
         held: Buffers | None = getattr(self._memory, "buffers", None)
-        if held is None or not held.fits(n_rows=n_rows, n_keys=n_keys, n_source=n_source):
+        if held is None or not held.fits(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=apart):
             n_keys = max(64, 1 << (n_keys - 1).bit_length())
-            held = Buffers(config=self.config, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+            held = Buffers(config=self.config, n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=apart)
             self._memory.buffers = held
         return held
 
@@ -181,10 +181,12 @@ def _point(
     table: _Table, shape: np.ndarray, blocks: np.ndarray, around: Surroundings, cache: StackCache, *, n_rows: int
 ) -> list[Tensor | None]:
     """Points the tables of a step to its caches, masks and positions; gives what must outlive the step."""
-    key = value = torch.empty(0)
-    for row, layer in zip(blocks, cache.blocks, strict=True):
-        key, value = layer.own.opened()
-        row[at.KEYS], row[at.VALUES] = key.data_ptr(), value.data_ptr()
+    own = [layer.own.opened() for layer in cache.blocks]
+    blocks[:, at.KEYS : at.VALUES + 1] = [(key.data_ptr(), value.data_ptr()) for key, value, _ in own]
+    key, value, lines = own[-1]
+    source_lines = None
+    if lines is not None:
+        shape[at.LINES], shape[at.LINES_ROW] = lines.data_ptr(), 8 * lines.stride(0)
     shape[at.N_ROWS], shape[at.N_PAST] = n_rows, around.mask.n_keys - 1
     shape[at.CACHE_ROW], shape[at.CACHE_HEAD] = 4 * key.stride(0), 4 * key.stride(1)
     assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()
@@ -200,14 +202,17 @@ def _point(
         shape[at.ROTATION_ROW] = 4 * cos.stride(0) if len(cos) > 1 else 0
     if table.has_cross:
         assert around.source is not None
-        for row, layer in zip(blocks, cache.blocks, strict=True):
-            key, value = layer.cross.so_far()
-            row[at.SOURCE_KEYS], row[at.SOURCE_VALUES] = key.data_ptr(), value.data_ptr()
+        across = [layer.cross.stored() for layer in cache.blocks]
+        addresses = [(key.data_ptr(), value.data_ptr()) for key, value, _ in across]
+        blocks[:, at.SOURCE_KEYS : at.SOURCE_VALUES + 1] = addresses
+        key, value, source_lines = across[-1]
+        if source_lines is not None:
+            shape[at.SOURCE_LINES], shape[at.SOURCE_LINES_ROW] = source_lines.data_ptr(), 8 * source_lines.stride(0)
         assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()
-        shape[at.SOURCE_LENGTH], shape[at.SOURCE_ROW] = key.shape[2], 4 * key.stride(0)
+        shape[at.SOURCE_LENGTH], shape[at.SOURCE_ROW] = cache.source_length, 4 * key.stride(0)
         shape[at.SOURCE_HEAD] = 4 * key.stride(1)
         source_open = around.source.mask.open
         if source_open is not None:
             shape[at.SOURCE_MASK] = source_open.data_ptr()
             shape[at.SOURCE_MASK_ROW] = source_open.stride(0) if len(source_open) > 1 else 0
-    return [is_open, bias, source_open]
+    return [is_open, bias, source_open, lines, source_lines]

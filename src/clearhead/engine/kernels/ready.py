@@ -39,6 +39,7 @@ class _State:
         self.loaded: Kernels | None = None
         self.failed = not available()
         self.lock = threading.Lock()
+        self.beginning = threading.Lock()
         self.compiler: subprocess.Popen[bytes] | None = None
         self.done = 0
 
@@ -82,15 +83,16 @@ def begin() -> None:
     """
     if _state.loaded is not None or _state.failed:
         return
-    if (_folder() / _DONE).exists():
-        load()
-    elif _state.compiler is None:
-        quiet = subprocess.DEVNULL
-        _state.compiler = subprocess.Popen(  # noqa: S603  (our own code, in our own interpreter)
-            [sys.executable, "-c", _COMPILE], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-    elif _state.compiler.poll() is not None:
-        _state.failed = True
+    with _state.beginning:
+        if (_folder() / _DONE).exists():
+            load()
+        elif _state.compiler is None:
+            quiet = subprocess.DEVNULL
+            _state.compiler = subprocess.Popen(  # noqa: S603  (our own code, in our own interpreter)
+                [sys.executable, "-c", _COMPILE], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+            )
+        elif _state.compiler.poll() is not None and not (_folder() / _DONE).exists():
+            _state.failed = True
 
 
 def worked(n_multiplications: int) -> None:

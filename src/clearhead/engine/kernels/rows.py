@@ -8,7 +8,10 @@ import numpy as np
 from numba import carray, float32, int16, int32, njit, uint8
 
 from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
-from clearhead.engine.kernels.machine import pointer, power_of_two
+from clearhead.engine.kernels.machine import of_bits, pointer, power_of_two
+
+SIZE, INFINITE = 0x7FFFFFFF, 0x7F800000
+"""The bits of a float without its sign, and those of infinity."""
 
 _INNER = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 kernel = njit(**_INNER)
@@ -146,14 +149,14 @@ def norm(x, out, weight, bias, kind, epsilon):
 @no_type_check
 def round_row(x, out, largest):
     """A row as whole numbers of at most `largest`; gives the scale that makes them floats again."""
-    most, strange = float32(0.0), False
+    bits = x.view(np.int32)  # as whole numbers, sizes are in the same order, and what is no number is above all
+    size = int32(0)
     for i in range(len(x)):
-        most = max(most, abs(x[i]))
-        strange |= not abs(x[i]) < float32(np.inf)
-    if strange or most == 0:
-        for i in range(len(x)):
-            out[i] = 0
-        return float32(np.nan) if strange else most
+        size = max(size, bits[i] & int32(SIZE))
+    if size >= INFINITE or size == 0:
+        out[:] = 0
+        return float32(np.nan) if size else float32(0.0)
+    most = of_bits(size)
     factor = largest / most
     for i in range(len(x)):
         out[i] = int16(int32(round_half_even(x[i] * factor)))

@@ -10,7 +10,7 @@ from torch import Tensor
 from clearhead.decoding.leaders import Leaders, leading
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.fleet import fleet
-from clearhead.engine.kernels.layout import aligned
+from clearhead.engine.kernels.pages import aligned
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.tables import Product
 
@@ -67,8 +67,9 @@ def lead(logits_BV: Float[Tensor, "B V"], count: int) -> Leaders:
     logits_BV = logits_BV if logits_BV.stride(1) == 1 else logits_BV.contiguous()
     n_rows, size = logits_BV.shape
     count = min(count, size)
-    values, ids = torch.empty(n_rows, count), torch.empty(n_rows, count, dtype=torch.long)
-    totals = torch.empty(n_rows)
-    addresses = (values.data_ptr(), ids.data_ptr(), totals.data_ptr())
+    values, ids = np.empty((n_rows, count), dtype=np.float32), np.empty((n_rows, count), dtype=np.int64)
+    totals = np.empty((n_rows, 1), dtype=np.float32)
+    peaks = np.empty((fleet().size, -(-size // at.CHUNK)), dtype=np.float32)
+    addresses = (values.ctypes.data, ids.ctypes.data, totals.ctypes.data, peaks.ctypes.data)
     fleet().run(found.lead, logits_BV.data_ptr(), 4 * logits_BV.stride(0), n_rows, size, count, *addresses)
-    return Leaders(log_p=values - totals.unsqueeze(1), ids=ids)
+    return Leaders(log_p=values - totals, ids=ids)

@@ -1,70 +1,113 @@
-"""What a kernel computed, at the sites where the parts would have it."""
+"""What a kernel computed, at the sites where the parts would have it.
 
-import numpy as np
-from torch import Tensor
+Who hears what does not change while somebody listens: it is asked once, and every step tells only what is heard.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from clearhead.config import NormPlacement, StackConfig
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.buffers import Buffers
-from clearhead.probe import heard, probe, scope
+from clearhead.probe import Listener, hearers, scope
+
+_KEYS, _SOURCE = -1, -2
+"""Sizes that a step fills in: how many keys, and how many positions of a source."""
 
 
-def serve(
-    layer: int, x_BTD: Tensor, buffers: Buffers, config: StackConfig, shape: np.ndarray, *, rotated: bool
-) -> Tensor:
-    """Passes the probes of one block, in the order of the block; gives the stream after it.
+class Told(NamedTuple):
+    """A site that somebody hears, and where the kernel leaves its value."""
 
-    Args:
-        layer: Which block it was.
-        x_BTD: The stream before it.
-        buffers: What the kernel left.
-        config: The sizes of the stack.
-        shape: The sizes of the step.
-        rotated: Whether queries and keys were turned.
-    """
-    n_rows, n_keys, n_source = int(shape[at.N_ROWS]), int(shape[at.N_PAST]) + 1, int(shape[at.SOURCE_LENGTH])
-    attention, head, width = config.attention, config.head_width, config.width
+    site: str
+    listeners: tuple[Listener, ...]
+    layer: int
+    place: int
+    sizes: tuple[int, ...]
+    skip: int
+
+
+class Heard(NamedTuple):
+    """All that somebody hears of a stack, in the order of its blocks, and which buffers that takes in every block."""
+
+    told: tuple[Told, ...]
+    apart: frozenset[int]
+
+
+NOTHING = Heard((), frozenset())
+
+
+def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
+    """What somebody hears now."""
+    told: list[Told] = []
+    for layer in range(n_layers):
+        told += _heard(layer, _before(config, layer))
+        told += _heard(layer, _after(config, layer, has_cross=has_cross, rotated=rotated))
+    return Heard(tuple(told), frozenset(one.place for one in told))
+
+
+def tell(told: tuple[Told, ...], buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
+    """Lets all who hear these sites take a copy."""
+    for site, listeners, layer, place, sizes, skip in told:
+        shape = [n_keys if size == _KEYS else n_source if size == _SOURCE else size for size in sizes]
+        value = buffers.rows(place, n_rows, *shape, skip=skip, layer=layer)
+        for listener in listeners:
+            listener.hear(site, value)
+
+
+_Site = tuple[str, int, tuple[int, ...], int]
+
+
+def _heard(layer: int, sites: Iterator[_Site]) -> list[Told]:
+    """Those of the sites of a block that somebody hears."""
+    found: list[Told] = []
+    for path, place, sizes, skip in sites:
+        *around, name = path.split(".")
+        site, listeners = _asked(around, name)
+        if listeners:
+            found.append(Told(site=site, listeners=listeners, layer=layer, place=place, sizes=sizes, skip=skip))
+    return found
+
+
+def _asked(around: list[str], name: str) -> tuple[str, tuple[Listener, ...]]:
+    if not around:
+        return hearers(name)
+    with scope(around[0]):
+        return _asked(around[1:], name)
+
+
+def _before(config: StackConfig, layer: int) -> Iterator[_Site]:
+    yield f"{layer}.resid_pre", at.PRE, (1, config.width), 0
+
+
+def _after(config: StackConfig, layer: int, *, has_cross: bool, rotated: bool) -> Iterator[_Site]:
+    """Every site of one block that has a value once it is passed, in the order of the block."""
+    attention, head, row = config.attention, config.head_width, (1, config.width)
     n_heads, groups = attention.n_heads, attention.kv_heads
-
-    def tell(name: str, place: int, *sizes: int, skip: int = 0) -> None:
-        if heard(name):
-            probe(name, buffers.rows(place, n_rows, *sizes, skip=skip))
-
-    def normed(place: int, *, before: bool) -> None:
-        if before is (config.norm.placement is NormPlacement.BEFORE):
-            tell("norm", place, 1, width)
-
-    with scope(str(layer)):
-        probe("resid_pre", x_BTD)
-        with scope("self"):
-            normed(at.SELF_IN, before=True)
-            tell("query", at.SELF_QKV, n_heads, 1, head)
-            if rotated:
-                tell("rotated_query", at.TURNED, n_heads, 1, head)
-            tell("key", at.SELF_QKV, groups, 1, head, skip=n_heads * head)
-            tell("value", at.SELF_QKV, groups, 1, head, skip=(n_heads + groups) * head)
-            if rotated:
-                tell("rotated_key", at.TURNED_KEY, groups, 1, head)
-            tell("score", at.SCORES, n_heads, 1, n_keys)
-            tell("pattern", at.PATTERN, n_heads, 1, n_keys)
-            tell("mixed", at.MIXED, n_heads, 1, head)
-            tell("output", at.SELF_OUT, 1, width)
-            normed(at.MID, before=False)
-        tell("resid_mid", at.MID, 1, width)
-        if shape[at.HAS_CROSS]:
-            with scope("cross"):
-                normed(at.CROSS_IN, before=True)
-                tell("query", at.CROSS_Q, n_heads, 1, head)
-                tell("score", at.CROSS_SCORES, n_heads, 1, n_source)
-                tell("pattern", at.CROSS_PATTERN, n_heads, 1, n_source)
-                tell("mixed", at.CROSS_MIXED, n_heads, 1, head)
-                tell("output", at.CROSS_OUT, 1, width)
-                normed(at.CROSS_SUM, before=False)
-            tell("resid_cross", at.CROSS_SUM, 1, width)
-        with scope("ffn"):
-            normed(at.FFN_IN, before=True)
-            tell("hidden", at.HIDDEN, 1, config.feedforward.width)
-            tell("output", at.FFN_OUT, 1, width)
-            normed(at.POST, before=False)
-        after_BTD = buffers.rows(at.POST, n_rows, 1, width)
-        return probe("resid_post", after_BTD)
+    norms_before = config.norm.placement is NormPlacement.BEFORE
+    own = f"{layer}.self"
+    yield f"{own}.norm", at.SELF_IN if norms_before else at.MID, row, 0
+    yield f"{own}.query", at.SELF_QKV, (n_heads, 1, head), 0
+    if rotated:
+        yield f"{own}.rotated_query", at.TURNED, (n_heads, 1, head), 0
+    yield f"{own}.key", at.SELF_QKV, (groups, 1, head), n_heads * head
+    yield f"{own}.value", at.SELF_QKV, (groups, 1, head), (n_heads + groups) * head
+    if rotated:
+        yield f"{own}.rotated_key", at.TURNED_KEY, (groups, 1, head), 0
+    yield f"{own}.score", at.SCORES, (n_heads, 1, _KEYS), 0
+    yield f"{own}.pattern", at.PATTERN, (n_heads, 1, _KEYS), 0
+    yield f"{own}.mixed", at.MIXED, (n_heads, 1, head), 0
+    yield f"{own}.output", at.SELF_OUT, row, 0
+    yield f"{layer}.resid_mid", at.MID, row, 0
+    if has_cross:
+        across = f"{layer}.cross"
+        yield f"{across}.norm", at.CROSS_IN if norms_before else at.CROSS_SUM, row, 0
+        yield f"{across}.query", at.CROSS_Q, (n_heads, 1, head), 0
+        yield f"{across}.score", at.CROSS_SCORES, (n_heads, 1, _SOURCE), 0
+        yield f"{across}.pattern", at.CROSS_PATTERN, (n_heads, 1, _SOURCE), 0
+        yield f"{across}.mixed", at.CROSS_MIXED, (n_heads, 1, head), 0
+        yield f"{across}.output", at.CROSS_OUT, row, 0
+        yield f"{layer}.resid_cross", at.CROSS_SUM, row, 0
+    yield f"{layer}.ffn.norm", at.FFN_IN if norms_before else at.POST, row, 0
+    yield f"{layer}.ffn.hidden", at.HIDDEN, (1, config.feedforward.width), 0
+    yield f"{layer}.ffn.output", at.FFN_OUT, row, 0
+    yield f"{layer}.resid_post", at.POST, row, 0

@@ -11,7 +11,7 @@ from typing import no_type_check
 from numba import types
 
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.attention import attend, number_at, turn
+from clearhead.engine.kernels.attention import attend, turn
 from clearhead.engine.kernels.machine import arrive, look
 from clearhead.engine.kernels.multiply import multiply, round_rows
 from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share
@@ -101,11 +101,13 @@ def _look_around(shape, numbers, block, where, stride, place, size):
     for unit in range(first, end):
         i, g = unit // groups, unit % groups
         row = where[at.SELF_QKV] + i * stride[at.SELF_QKV]
-        cached = i * shape[at.CACHE_ROW] + g * shape[at.CACHE_HEAD]
-        keys, values = block[at.KEYS] + cached, block[at.VALUES] + cached
+        lines = shape[at.LINES] + i * shape[at.LINES_ROW] if shape[at.LINES] else 0
+        own = i * shape[at.CACHE_ROW] + g * shape[at.CACHE_HEAD]
         new_key = floats(row + 4 * (heads + g) * width, width)
-        own_key = floats(keys + 4 * shape[at.N_PAST] * width, width)
-        own_value = floats(values + 4 * shape[at.N_PAST] * width, width)
+        own_key = floats(block[at.KEYS] + own + 4 * shape[at.N_PAST] * width, width)
+        own_value = floats(block[at.VALUES] + own + 4 * shape[at.N_PAST] * width, width)
+        cached = g * shape[at.CACHE_HEAD] if lines else own
+        keys, values = block[at.KEYS] + cached, block[at.VALUES] + cached
         cosine, sine = shape[at.COSINE], shape[at.SINE]
         if cosine:
             cosine, sine = cosine + i * shape[at.ROTATION_ROW], sine + i * shape[at.ROTATION_ROW]
@@ -117,16 +119,17 @@ def _look_around(shape, numbers, block, where, stride, place, size):
         own_value[:] = floats(row + 4 * (heads + groups + g) * width, width)
         mask = shape[at.MASK] + i * shape[at.MASK_ROW] if shape[at.MASK] else 0
         for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
-            query = floats(row + 4 * h * width, width)
+            query = row + 4 * h * width
             if cosine:
-                turned = floats(where[at.TURNED] + i * stride[at.TURNED] + 4 * h * width, width)
-                turn(query, turned, cosine, sine)
+                turned = where[at.TURNED] + i * stride[at.TURNED] + 4 * h * width
+                turn(floats(query, width), floats(turned, width), cosine, sine)
                 query = turned
             bias = shape[at.POSITION_BIAS] + h * shape[at.POSITION_BIAS_HEAD] if shape[at.POSITION_BIAS] else 0
             offset = i * stride[at.SCORES] + 4 * h * n_keys
-            score, pattern = floats(where[at.SCORES] + offset, n_keys), floats(where[at.PATTERN] + offset, n_keys)
-            mixed = floats(where[at.MIXED] + i * stride[at.MIXED] + 4 * h * width, width)
-            attend(query, keys, values, width, numbers[at.SCORE_SCALE], bias, mask, score, pattern, mixed)
+            score, pattern = where[at.SCORES] + offset, where[at.PATTERN] + offset
+            mixed = where[at.MIXED] + i * stride[at.MIXED] + 4 * h * width
+            scale, apart = numbers[at.SCORE_SCALE], shape[at.CACHE_ROW]
+            attend(query, keys, values, lines, apart, width, scale, bias, mask, score, pattern, mixed, n_keys)
 
 
 @kernel
@@ -138,17 +141,17 @@ def _look_across(shape, numbers, block, where, stride, place, size):
     first, end = share(shape[at.N_ROWS] * groups, place, size)
     for unit in range(first, end):
         i, g = unit // groups, unit % groups
-        source = number_at(shape[at.SOURCE_OF_ROW], i) if shape[at.SOURCE_OF_ROW] else i
-        cached = source * shape[at.SOURCE_ROW] + g * shape[at.SOURCE_HEAD]
+        lines = shape[at.SOURCE_LINES] + i * shape[at.SOURCE_LINES_ROW] if shape[at.SOURCE_LINES] else 0
+        cached = g * shape[at.SOURCE_HEAD] + (0 if lines else i * shape[at.SOURCE_ROW])
         keys, values = block[at.SOURCE_KEYS] + cached, block[at.SOURCE_VALUES] + cached
-        mask = shape[at.SOURCE_MASK] + source * shape[at.SOURCE_MASK_ROW] if shape[at.SOURCE_MASK] else 0
+        mask = shape[at.SOURCE_MASK] + i * shape[at.SOURCE_MASK_ROW] if shape[at.SOURCE_MASK] else 0
         for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
-            query = floats(where[at.CROSS_Q] + i * stride[at.CROSS_Q] + 4 * h * width, width)
+            query = where[at.CROSS_Q] + i * stride[at.CROSS_Q] + 4 * h * width
             offset = i * stride[at.CROSS_SCORES] + 4 * h * n_keys
-            score = floats(where[at.CROSS_SCORES] + offset, n_keys)
-            pattern = floats(where[at.CROSS_PATTERN] + offset, n_keys)
-            mixed = floats(where[at.CROSS_MIXED] + i * stride[at.CROSS_MIXED] + 4 * h * width, width)
-            attend(query, keys, values, width, numbers[at.SCORE_SCALE], 0, mask, score, pattern, mixed)
+            score, pattern = where[at.CROSS_SCORES] + offset, where[at.CROSS_PATTERN] + offset
+            mixed = where[at.CROSS_MIXED] + i * stride[at.CROSS_MIXED] + 4 * h * width
+            scale, apart = numbers[at.SCORE_SCALE], shape[at.SOURCE_ROW]
+            attend(query, keys, values, lines, apart, width, scale, 0, mask, score, pattern, mixed, n_keys)
 
 
 @kernel
@@ -169,21 +172,26 @@ def _bend(shape, where, stride, place, size):
 
 @kernel
 @no_type_check
-def _go_on(shape, where, stride, place, size):
+def _go_on(shape, source, target, stride, place, size):
     """What a block leaves is what the next begins with; every thread moves the rows that it will read itself."""
     first, end = share(shape[at.N_ROWS], place, size)
     for i in range(first, end):
-        x = floats(where[at.PRE] + i * stride[at.PRE], shape[at.WIDTH])
-        x[:] = floats(where[at.POST] + i * stride[at.POST], shape[at.WIDTH])
+        x = floats(target + i * stride[at.PRE], shape[at.WIDTH])
+        x[:] = floats(source + i * stride[at.POST], shape[at.WIDTH])
 
 
-@entry("void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[::1], int64[::1])")
+@entry("void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1])")
 @no_type_check
-def pass_blocks(place, size, barrier, shape, numbers, blocks, where, stride):
-    """The stream through some blocks; it comes in PRE, and is left there too for the next call."""
+def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
+    """The stream through all blocks; it comes in PRE of the first and is left in POST of the last.
+
+    `buffers` has one row of addresses for all blocks, or one for each.
+    """
     turn_number = 1
     for layer in range(len(blocks)):
-        block = blocks[layer]
+        block, where = blocks[layer], buffers[min(layer, len(buffers) - 1)]
+        if layer:
+            _go_on(shape, buffers[min(layer - 1, len(buffers) - 1), at.POST], where[at.PRE], stride, place, size)
         for op in range(len(_PRODUCTS)):
             if CROSS <= op < FFN and not shape[at.HAS_CROSS]:
                 continue
@@ -214,7 +222,6 @@ def pass_blocks(place, size, barrier, shape, numbers, blocks, where, stride):
                 else:
                     _bend(shape, where, stride, place, size)
                 turn_number = meet(barrier, size, turn_number)
-        _go_on(shape, where, stride, place, size)
     meet(barrier, size, turn_number)
 
 

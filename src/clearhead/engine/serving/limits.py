@@ -11,7 +11,7 @@ class Limits:
 
     Attributes:
         most_rows: Rows of the running batch; a search with several beams takes as many rows.
-        most_waiting: Requests that wait for a row; beyond, new ones are refused.
+        most_waiting: Requests that wait for a row where none is free; beyond, new ones are refused.
         most_cache_tokens: Positions that the running rows may grow to together, padding and sources counted.
         prompt_tokens: Prompt positions that are read between two steps; a longer prompt is read in pieces.
         slice_tokens: New ids after which a text gives way, where others wait for its row.
@@ -26,8 +26,9 @@ class Limits:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if type(value) is not int or value < 1:
-                raise ConfigError(f"{field.name} is out of range", got=value, expected="1 or more")
+            least = 0 if field.name == "most_waiting" else 1
+            if type(value) is not int or value < least:
+                raise ConfigError(f"{field.name} is out of range", got=value, expected=f"{least} or more")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from contextvars import Context
 from dataclasses import dataclass, replace
 
@@ -21,6 +21,7 @@ from clearhead.errors import Busy, Closed, TextError
 from clearhead.models import EncoderOnly, EncoderOutput
 
 _MOMENT = 0.002
+_PAUSE = 0.05
 _AT_ONCE = 2 * MOST_ROWS
 _MOST_TOKENS = 4096
 
@@ -138,11 +139,22 @@ class QueuedEncoder(EncoderOnly):
     Args:
         network: The encoder that it stands for; its parts are shared.
         queue: What reads.
+        client: Says on whose account the calling thread reads.
+        check: Raises where nobody waits for the calling thread any more; what it handed in is withdrawn then.
     """
 
-    def __init__(self, *, network: EncoderOnly, queue: ReadingQueue) -> None:
+    def __init__(
+        self,
+        *,
+        network: EncoderOnly,
+        queue: ReadingQueue,
+        client: Callable[[], str] = lambda: "",
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         vars(self).update(vars(network))
         self._queue = queue
+        self._client = client
+        self._check_wanted = check
 
     def forward(
         self,
@@ -154,14 +166,20 @@ class QueuedEncoder(EncoderOnly):
         """The last hidden state, and what the head reads off it."""
         real_BS = torch.ones_like(ids_BS, dtype=torch.bool) if mask_BS is None else mask_BS
         answers: list[Future[EncoderOutput]] = []
+        client = self._client()
         try:
             for row, real_S in enumerate(real_BS):
                 segments = () if segment_ids_BS is None else integers(segment_ids_BS[row][real_S])
-                answers.append(self._queue.submit(integers(ids_BS[row][real_S]), segments=segments))
-            return _together([answer.result() for answer in answers], width=ids_BS.shape[1])
+                answers.append(self._queue.submit(integers(ids_BS[row][real_S]), segments=segments, client=client))
+            return _together([self._result(answer) for answer in answers], width=ids_BS.shape[1])
         finally:
             for answer in answers:
                 answer.cancel()
+
+    def _result(self, answer: Future[EncoderOutput]) -> EncoderOutput:
+        while not wait((answer,), timeout=_PAUSE).done:
+            self._check_wanted()
+        return answer.result()
 
 
 def _row(output: EncoderOutput, row: int, length: int) -> EncoderOutput:

@@ -88,13 +88,14 @@ class Scheduler:
         with self._changed:
             if self._closes is not None:
                 raise Closed("the server is closing", advice="another server, or this one when it is back")
-            waiting = self._worker.admission.n_waiting
-            if waiting >= self._limits.most_waiting:
+            waiting, limits = self._worker.admission.n_waiting, self._limits
+            n_free = max(0, limits.most_rows - self._worker.load.running)  # who is on the way to one does not wait
+            if waiting >= limits.most_waiting + n_free:
                 raise Busy(
                     "too many requests are waiting",
                     retry_after=self._retry_after(waiting),
                     got=f"{waiting} waiting",
-                    expected=f"fewer than {self._limits.most_waiting}",
+                    expected=f"fewer than {limits.most_waiting}",
                 )
             self._worker.admission.fresh.push(job, client=client)
             self._changed.notify()

@@ -9,6 +9,7 @@ from torch import Tensor
 from clearhead.engine.serving.own_memory import OwnMemory
 from clearhead.engine.serving.source_memory import SourceMemory
 from clearhead.nn import BlockCache, KeyValueCache, StackCache
+from clearhead.nn.attention.cache import Memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +51,9 @@ class _OwnLayer(KeyValueCache):
         """Takes the keys and values of one new position; gives those of all positions so far."""
         return self._memory.write(self._layer, key_BGKC, value_BGKC)
 
-    def opened(self) -> tuple[Tensor, Tensor]:
+    def opened(self) -> Memory:
         """The memory of all positions and one more, which a kernel writes."""
-        return self._memory.open(self._layer)
+        return Memory(*self._memory.open(self._layer), None)
 
 
 class _SourceLayer(KeyValueCache):

@@ -1,6 +1,11 @@
-"""The key/value cache: what earlier positions already computed, kept for later ones."""
+"""The key/value cache: what earlier positions already computed, kept for later ones.
+
+Rows that change places are not moved: a table says in which row of memory each position of each row lies, so that the
+beams of a search share what they have in common. Who needs rows in order gets them put in order once.
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -9,6 +14,14 @@ from torch import Tensor
 from clearhead.errors import DecodingError
 
 _FIRST_POSITIONS = 1024
+
+
+class Memory(NamedTuple):
+    """Keys and values as they lie, and the row of memory of each position of each row; None where rows are in order."""
+
+    key_BGKC: Tensor
+    value_BGKC: Tensor
+    lines_BK: Tensor | None
 
 
 class KeyValueCache:
@@ -23,6 +36,7 @@ class KeyValueCache:
         self.length = 0
         self._key_BGKC: Tensor | None = None
         self._value_BGKC: Tensor | None = None
+        self._lines_BK: Tensor | None = None
 
     def append(self, key_BGKC: Float[Tensor, "B G K C"], value_BGKC: Float[Tensor, "B G K C"]) -> tuple[Tensor, Tensor]:
         """Takes the keys and values of new positions; gives those of all positions so far.
@@ -32,6 +46,7 @@ class KeyValueCache:
         """
         end = self.length + key_BGKC.shape[2]
         self._check_fits(end)
+        self._put_in_order()
         if self._key_BGKC is None or self._value_BGKC is None:
             batch, n_kv_heads, _, head_width = key_BGKC.shape
             ahead = min(self.capacity, max(end, _FIRST_POSITIONS))
@@ -53,8 +68,8 @@ class KeyValueCache:
         self.length = end
         return self.so_far()
 
-    def opened(self) -> tuple[Tensor, Tensor]:
-        """The memory of all positions and one more, which counts from now on: a kernel writes it where it lies.
+    def opened(self) -> Memory:
+        """The memory of all positions and one more, which counts now: a kernel writes it in each row's own place.
 
         Raises:
             DecodingError: It does not fit.
@@ -65,7 +80,7 @@ class KeyValueCache:
         if end > self._key_BGKC.shape[2]:
             self._grow(end)
         self.length = end
-        return self._key_BGKC, self._value_BGKC
+        return Memory(self._key_BGKC, self._value_BGKC, self._lines_BK)
 
     def _check_fits(self, end: int) -> None:
         if end > self.capacity:
@@ -78,30 +93,73 @@ class KeyValueCache:
 
     def _grow(self, end: int) -> None:
         """Takes memory for twice as many positions."""
-        assert self._key_BGKC is not None and self._value_BGKC is not None
-        every_B = torch.arange(self._key_BGKC.shape[0], device=self._key_BGKC.device)
-        ahead = min(self.capacity, 2 * end)
-        self._key_BGKC = self._selected(self._key_BGKC, every_B, ahead)
-        self._value_BGKC = self._selected(self._value_BGKC, every_B, ahead)
+        assert self._key_BGKC is not None
+        held, ahead = self._key_BGKC.shape[2], min(self.capacity, 2 * end)
+        self._move(len(self._key_BGKC), ahead)
+        if self._lines_BK is not None:
+            own_B1 = torch.arange(len(self._lines_BK), device=self._lines_BK.device).unsqueeze(1)
+            self._lines_BK = torch.cat([self._lines_BK, own_B1.expand(-1, ahead - held)], dim=1)
 
     def so_far(self) -> tuple[Tensor, Tensor]:
         """The keys and values of all positions so far."""
+        self._put_in_order()
         assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
         return self._key_BGKC[:, :, : self.length], self._value_BGKC[:, :, : self.length]
 
+    def stored(self) -> Memory:
+        """The same as they lie in memory."""
+        if self._lines_BK is None:
+            return Memory(*self.so_far(), None)
+        assert self._key_BGKC is not None and self._value_BGKC is not None
+        return Memory(self._key_BGKC, self._value_BGKC, self._lines_BK)
+
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order; a row may be taken several times."""
-        if self._key_BGKC is not None and self._value_BGKC is not None:
-            ahead = self._key_BGKC.shape[2]
-            self._key_BGKC = self._selected(self._key_BGKC, rows_B, ahead)
-            self._value_BGKC = self._selected(self._value_BGKC, rows_B, ahead)
+        if self._key_BGKC is not None:
+            self.follow(self.lines(rows_B))
 
-    def _selected(self, stored_BGKC: Tensor, rows_B: Tensor, ahead: int) -> Tensor:
-        """Some rows in new memory; only what is filled is copied."""
-        _, n_kv_heads, _, head_width = stored_BGKC.shape
-        selected_BGKC = stored_BGKC.new_empty(len(rows_B), n_kv_heads, ahead, head_width)
-        selected_BGKC[:, :, : self.length] = stored_BGKC[:, :, : self.length].index_select(0, rows_B)
-        return selected_BGKC
+    def lines(self, rows_B: Int[Tensor, " B"]) -> Int[Tensor, "B K"]:
+        """Where each position of these rows lies; what is still to come has its own place."""
+        assert self._key_BGKC is not None, "nothing was appended yet"
+        held = self._key_BGKC.shape[2]
+        if self._lines_BK is None:
+            every_B = torch.arange(len(self._key_BGKC), device=rows_B.device)
+            lines_BK = every_B.index_select(0, rows_B).unsqueeze(1).repeat(1, held)
+        else:
+            lines_BK = self._lines_BK.index_select(0, rows_B)
+        lines_BK[:, self.length :] = torch.arange(len(rows_B), device=rows_B.device).unsqueeze(1)
+        return lines_BK
+
+    def follow(self, lines_BK: Int[Tensor, "B K"]) -> None:
+        """Goes on with the rows of a table that `lines` gave, of this cache or of one that was written alike."""
+        assert self._key_BGKC is not None, "nothing was appended yet"
+        if len(lines_BK) > len(self._key_BGKC):
+            self._move(len(lines_BK), self._key_BGKC.shape[2])
+        self._lines_BK = lines_BK
+
+    def _put_in_order(self) -> None:
+        """Copies rows to where they would lie by themselves."""
+        if self._lines_BK is None or self._key_BGKC is None or self._value_BGKC is None:
+            return
+        lines_BK, held = self._lines_BK[:, : self.length], self._key_BGKC.shape[2]
+        every_K = torch.arange(self.length, device=lines_BK.device)
+        before, self._lines_BK = (self._key_BGKC, self._value_BGKC), None
+        self._key_BGKC, self._value_BGKC = (self._room(len(lines_BK), held, like=one) for one in before)
+        for old, new in zip(before, (self._key_BGKC, self._value_BGKC), strict=True):
+            new[:, :, : self.length] = old[lines_BK, :, every_K].transpose(1, 2)
+
+    def _move(self, n_rows: int, ahead: int) -> None:
+        """Goes over to memory for so many rows and positions, with all that there is."""
+        assert self._key_BGKC is not None and self._value_BGKC is not None
+        before = (self._key_BGKC, self._value_BGKC)
+        self._key_BGKC, self._value_BGKC = (self._room(n_rows, ahead, like=one) for one in before)
+        for old, new in zip(before, (self._key_BGKC, self._value_BGKC), strict=True):
+            new[: len(old), :, : self.length] = old[:, :, : self.length]
+
+    @staticmethod
+    def _room(n_rows: int, ahead: int, *, like: Tensor) -> Tensor:
+        _, n_kv_heads, _, head_width = like.shape
+        return like.new_empty(n_rows, n_kv_heads, ahead, head_width)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +205,13 @@ class StackCache:
             rows_B: The rows that go on; one may be taken several times.
             source: Whether the rows change their sources too; False where each goes on with the source at its place.
         """
-        for block in self.blocks:
-            block.own.select(rows_B)
-            if source:
-                block.cross.select(rows_B)
+        self._select([block.own for block in self.blocks], rows_B)
+        if source:
+            self._select([block.cross for block in self.blocks], rows_B)
+
+    @staticmethod
+    def _select(caches: list[KeyValueCache], rows_B: Tensor) -> None:
+        if caches[0].length:
+            lines_BK = caches[0].lines(rows_B)  # all blocks wrote alike
+            for each in caches:
+                each.follow(lines_BK)

@@ -1,5 +1,6 @@
 """The likeliest ids by a kernel: those that torch finds."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,8 +19,8 @@ def kernels() -> None:
 def test_they_are_those_that_torch_finds(size: int, count: int) -> None:
     logits = torch.randn(5, size, generator=torch.Generator().manual_seed(size)) * 3
     found, wanted = lead(logits, count), leading(logits, count)
-    assert torch.equal(found.ids, wanted.ids)
-    assert torch.allclose(found.log_p, wanted.log_p, atol=1e-5)
+    assert np.array_equal(found.ids, wanted.ids)
+    assert np.allclose(found.log_p, wanted.log_p, atol=1e-5)
 
 
 def test_closed_ids_never_lead_and_what_is_no_number_is_none() -> None:
@@ -27,13 +28,13 @@ def test_closed_ids_never_lead_and_what_is_no_number_is_none() -> None:
     logits[0, 4:] = -torch.inf
     logits[1, 7] = torch.nan
     found, wanted = lead(logits, 8), leading(logits, 8)
-    assert torch.equal(found.ids[0, :4], wanted.ids[0, :4])
+    assert np.array_equal(found.ids[0, :4], wanted.ids[0, :4])
     assert found.log_p[0, 4:].tolist() == [-torch.inf] * 4
-    assert found.log_p[1].isnan().all()
-    assert torch.equal(found.ids[2], wanted.ids[2])
+    assert np.isnan(found.log_p[1]).all()
+    assert np.array_equal(found.ids[2], wanted.ids[2])
 
 
 def test_rows_may_be_views() -> None:
     logits = torch.randn(70, 6, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(lead(logits.t(), 5).ids, leading(logits.t(), 5).ids)
-    assert torch.equal(lead(logits[:, 1:5], 2).ids, leading(logits[:, 1:5], 2).ids)
+    assert np.array_equal(lead(logits.t(), 5).ids, leading(logits.t(), 5).ids)
+    assert np.array_equal(lead(logits[:, 1:5], 2).ids, leading(logits[:, 1:5], 2).ids)

@@ -1,7 +1,5 @@
 """Products by kernels: exact for whole numbers, the usual ones for floats, and no row depends on another."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor
@@ -20,14 +18,6 @@ GENERATOR = torch.Generator().manual_seed(0)
 @pytest.fixture(autouse=True, scope="module")
 def kernels() -> None:
     assert ready.load() is not None
-
-
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def random(*shape: int) -> Tensor:

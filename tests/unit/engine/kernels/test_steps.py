@@ -1,13 +1,12 @@
 """Steps by a kernel: the same ids and the same numbers at the same sites as from the parts."""
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 import torch
 
-from clearhead.config import Activation, NormKind, NormPlacement
+from clearhead.config import SIZES, Activation, NormKind, NormPlacement, architecture
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request, WeightFormat
 from clearhead.engine.kernels import ready
@@ -25,14 +24,6 @@ TOLERANCE = {WeightFormat.FLOAT32: 1e-4, WeightFormat.INT8: 5e-3}
 @pytest.fixture(autouse=True, scope="module")
 def kernels() -> None:
     assert ready.load() is not None
-
-
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def engine_of(name: str, weights: WeightFormat = WeightFormat.FLOAT32) -> Engine:
@@ -56,6 +47,21 @@ def test_the_same_ids_as_by_parts(name: str, weights: WeightFormat, beams: int) 
     found = ids_of(engine, beams)
     with ready.by_parts():
         assert ids_of(engine, beams) == found
+
+
+@pytest.mark.parametrize("head_width", [12, 24])
+@pytest.mark.parametrize("name", ["gpt2", "marian"])
+def test_heads_of_any_width(name: str, head_width: int) -> None:
+    size = replace(SIZES["tiny"], n_layers=2, n_heads=2, width=2 * head_width, feedforward_width=32, max_length=32)
+    network = build(architecture(name, size=size, vocab_size=40), seed=2)
+    engine = Engine(network=network, start_id=1)
+    fast, slow = Recorder("logits"), Recorder("logits")
+    with listen(fast):
+        found = ids_of(engine, 3)
+    with listen(slow), ready.by_parts():
+        assert ids_of(engine, 3) == found
+    for one, other in zip(fast.history["logits"], slow.history["logits"], strict=True):
+        assert torch.allclose(one, other, atol=1e-5)
 
 
 @pytest.mark.parametrize("weights", WeightFormat)

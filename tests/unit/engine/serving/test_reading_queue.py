@@ -63,6 +63,40 @@ def test_an_encoder_in_a_queue_stands_in_for_the_encoder(queue: ReadingQueue) ->
     assert network().config.head.kind is HeadKind.MASKED_LANGUAGE_MODEL
 
 
+def test_clients_take_turns_and_who_leaves_takes_the_texts_along() -> None:
+    """Whoever hands in very many texts does not keep out whoever hands in one."""
+    queue = ReadingQueue(network=network(), moment=0.3)
+    batches: list[int] = []
+    hook = network().encoder.register_forward_pre_hook(lambda _, inputs: batches.append(inputs[0].shape[0]))
+    left = threading.Event()
+
+    def check() -> None:
+        if left.is_set():
+            raise InterruptedError
+
+    def encoder(client: str) -> QueuedEncoder:
+        return QueuedEncoder(network=network(), queue=queue, client=lambda: client, check=check)
+
+    many = threading.Thread(target=_read_many, args=(encoder("greedy"), left))
+    many.start()
+    while len(queue) < 100:
+        assert many.is_alive()
+    encoder("modest")(torch.tensor([TEXTS[0].ids]))
+    n_read = sum(batches)
+    left.set()
+    many.join(60)
+    hook.remove()
+    assert n_read < 500  # a few batches, and not all that came before
+    queue.close()
+    assert sum(batches) < 1000
+
+
+def _read_many(encoder: QueuedEncoder, left: threading.Event) -> None:
+    with pytest.raises(InterruptedError):
+        encoder(torch.tensor([TEXTS[1].ids] * 1000))
+    assert left.is_set()
+
+
 def test_what_one_text_breaks_it_breaks_for_itself(queue: ReadingQueue) -> None:
     wrong, fine = queue.submit([5, 99_999]), queue.submit(TEXTS[1].ids)
     with pytest.raises(TextError, match="outside the vocabulary"):

@@ -100,6 +100,20 @@ def test_a_full_queue_says_when_to_come_back(
     assert scheduler.load().waiting == 2
 
 
+def test_free_rows_are_taken_where_nobody_may_wait(
+    engine_of: Make, request_of: Make, open_scheduler: Make, ear: Make
+) -> None:
+    """However quickly they are handed in: those on their way to a row do not wait for one."""
+    scheduler = open_scheduler(engine_of("t5"), most_rows=4, most_waiting=0)
+    ears = [ear() for _ in range(4)]
+    for one in ears:
+        scheduler.submit(request_of(max_new_tokens=5000), notify=one)
+    for one in ears:
+        one.began()
+    with pytest.raises(Busy):
+        scheduler.submit(request_of(), notify=ear())
+
+
 def test_closing_finishes_what_it_can_and_tells_the_rest(engine_of: Make, request_of: Make, ear: Make) -> None:
     finished, cut, asked = ear(), [ear() for _ in range(3)], request_of(max_new_tokens=5000)
     scheduler = Scheduler(engine=engine_of("t5"), limits=Limits(most_rows=2))

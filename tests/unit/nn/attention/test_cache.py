@@ -86,3 +86,29 @@ def test_another_batch_than_the_cached_one_is_refused() -> None:
     cache.append(chunk(1, 0), chunk(1, 0))
     with pytest.raises(DecodingError):
         cache.append(chunk(1, 0, batch=2), chunk(1, 0, batch=2))
+
+
+def test_rows_that_changed_places_are_written_in_their_own_place_and_read_in_order() -> None:
+    """As a kernel does it: several selections, more rows, fewer rows, and memory that runs out meanwhile."""
+    cache = KeyValueCache(capacity=1100)
+    key, value = chunk(1020, 0, batch=2), chunk(1020, 1, batch=2)
+    cache.append(key, value)
+    wanted_key, wanted_value = key, value
+    for step, rows in enumerate([[1, 0, 1, 1], [3, 0, 0, 2], [2, 1, 3, 0, 0], [4, 2], [1, 1, 0]]):
+        cache.select(torch.tensor(rows))
+        wanted_key, wanted_value = wanted_key[rows], wanted_value[rows]
+        new = chunk(2, 10 + step, batch=len(rows))
+        for place in range(2):
+            memory = cache.opened()
+            for row in range(len(rows)):
+                memory.key_BGKC[row, :, cache.length - 1] = new[row, :, place]
+                memory.value_BGKC[row, :, cache.length - 1] = -new[row, :, place]
+        wanted_key, wanted_value = torch.cat([wanted_key, new], dim=2), torch.cat([wanted_value, -new], dim=2)
+        stored = cache.stored()
+        assert stored.lines_BK is not None
+        for row, lines in enumerate(stored.lines_BK[:, : cache.length].tolist()):
+            found = torch.stack([stored.key_BGKC[line, :, place] for place, line in enumerate(lines)], dim=1)
+            assert found.equal(wanted_key[row])
+    assert cache.so_far()[0].equal(wanted_key)
+    assert cache.so_far()[1].equal(wanted_value)
+    assert cache.stored().lines_BK is None

@@ -1,0 +1,62 @@
+"""Work on several batches at a time, a thread for each.
+
+Between the products of a step there is work for one thread alone. Where there are several batches, one of them can
+multiply while another chooses its words: that uses processors better than sharing out each product.
+"""
+
+import contextvars
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_MOST_THREADS = 4
+"""With more, threads would wait for each other between products; each product has work for all of them."""
+
+
+def pays(n_batches: int) -> bool:
+    """Whether so many batches keep all threads busy."""
+    return 1 < torch.get_num_threads() <= min(n_batches, _MOST_THREADS)
+
+
+def side_by_side(
+    work: Callable[[Item, Callable[[], bool]], Result], items: Sequence[Item], *, cancelled: Callable[[], bool]
+) -> list[Result]:
+    """What `work` gives for every item, in their order; the first that fails stops all of them.
+
+    Args:
+        work: Takes an item, and what it asks before every step: once that is True, it ends where it is.
+        items: What to work on, the longest work first.
+        cancelled: The same, asked by whoever called; one thread at a time.
+    """
+    n_threads = torch.get_num_threads()
+    stopped, asking = threading.Event(), threading.Lock()
+
+    def stop() -> bool:
+        with asking:
+            return stopped.is_set() or cancelled()
+
+    def one(item: Item) -> Result:
+        try:
+            return work(item, stop)
+        except BaseException:
+            stopped.set()
+            raise
+
+    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        made = [pool.submit(contextvars.copy_context().run, one, item) for item in items]
+        return [each.result() for each in made]
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        try:
+            pool.shutdown(cancel_futures=True)
+        finally:
+            torch.set_num_threads(n_threads)  # threads that begin later ask what was set last, by whichever thread

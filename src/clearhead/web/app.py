@@ -8,17 +8,18 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
 
 from clearhead.errors import ClearheadError, ServerError
+from clearhead.web.files import Files
 from clearhead.web.guard import LOCAL, Guard
 from clearhead.web.lab import Lab
 from clearhead.web.routes.arithmetic import arithmetic_routes
 from clearhead.web.routes.course import course_routes
 from clearhead.web.routes.models import model_routes
 from clearhead.web.routes.runs import run_routes
+from clearhead.web.routes.start import Opening, start_routes
 from clearhead.web.routes.training import training_routes
 from clearhead.web.shelf import Shelf
 
@@ -37,8 +38,13 @@ def make_app(shelf: Shelf, *, hosts: Collection[str] = LOCAL) -> Starlette:
 
 def page_routes() -> list[BaseRoute]:
     """The page, its files, and what its scripts ask."""
-    api = [*model_routes(), *run_routes(), *arithmetic_routes(), *course_routes(), *training_routes()]
-    return [Route("/", _page), Mount("/api", routes=api), Mount("/static", app=_Files(directory=STATIC))]
+    api = [*start_routes(), *model_routes(), *run_routes(), *arithmetic_routes(), *course_routes(), *training_routes()]
+    files = Files(folder=STATIC)
+
+    async def page(request: Request) -> Response:
+        return files.answer("index.html", request)
+
+    return [Route("/", page), Mount("/api", routes=api), files.route("/static")]
 
 
 def assembled(
@@ -60,20 +66,8 @@ def assembled(
     )
     app.state.shelf = shelf
     app.state.lab = Lab()
+    app.state.opening = Opening(shelf=shelf)
     return app
-
-
-class _Files(StaticFiles):
-    """The page's files; a browser asks each time whether they changed, and is told in a few bytes."""
-
-    def file_response(self, *arguments: object, **options: object) -> Response:
-        response = super().file_response(*arguments, **options)  # type: ignore[arg-type]  # pyright: ignore
-        response.headers["Cache-Control"] = "no-cache"
-        return response
-
-
-async def _page(_: Request) -> FileResponse:
-    return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
 
 
 async def _health(_: Request) -> JSONResponse:

@@ -5,9 +5,10 @@ under, nor forge Origin; so both are checked, and nothing is served to a name th
 """
 
 from collections.abc import Collection
+from typing import Protocol, runtime_checkable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 256 * 1024
@@ -29,6 +30,15 @@ class TooLarge(Exception):
     """A body that grew beyond what is taken."""
 
 
+@runtime_checkable
+class Refuse(Protocol):
+    """Makes the answer to a request that is not let in."""
+
+    def __call__(self, status: int, problem: str, *, got: str, expected: str, path: str) -> Response:
+        """The answer, in the shape that clients of a path know."""
+        ...
+
+
 class Guard:
     """The door of the server.
 
@@ -37,6 +47,7 @@ class Guard:
         hosts: The names that this server is called by, without ports; "*" for any.
         origins: Other sites whose pages may ask, each as https://name.
         most_bytes: How large a request may be.
+        refuse: Makes the answer to what is not let in.
     """
 
     def __init__(
@@ -46,11 +57,13 @@ class Guard:
         hosts: Collection[str] = LOCAL,
         origins: Collection[str] = (),
         most_bytes: int = MOST_BYTES,
+        refuse: Refuse | None = None,
     ) -> None:
         self._app = app
         self._hosts = frozenset(hosts)
         self._origins = frozenset(origins)
         self._most_bytes = most_bytes
+        self._refuse: Refuse = refuse or _no
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Lets a request in, or says why not."""
@@ -58,34 +71,36 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refusal = self._refusal(headers)
+        refusal = self._refusal(headers, scope["path"])
         if refusal is not None:
             await refusal(scope, receive, _headed(send))
             return
         try:
             await self._app(scope, _bounded(receive, self._most_bytes), _headed(send))
         except TooLarge:
-            await self._too_large("more than it said")(scope, receive, _headed(send))
+            await self._too_large("more than it said", scope["path"])(scope, receive, _headed(send))
 
-    def _refusal(self, headers: Headers) -> JSONResponse | None:
-        host = _bare(headers.get("host", ""))
+    def _refusal(self, headers: Headers, path: str) -> Response | None:
+        no, host = self._refuse, _bare(headers.get("host", ""))
         if host not in self._hosts and "*" not in self._hosts:
-            return _no(421, "this server is not called so", got=host, expected=", ".join(sorted(self._hosts)))
+            expected = ", ".join(sorted(self._hosts))
+            return no(421, "this server is not called so", got=host, expected=expected, path=path)
         origin = headers.get("origin")
         if origin is None or origin not in self._origins:
             # Where any name will do, a page is from here if it is from the name that it asks.
             ours = {host} if "*" in self._hosts else self._hosts
-            if origin is not None and _bare(origin.partition("://")[2]) not in ours:
-                return _no(403, "a request from another site", got=origin, expected="this page")
+            if origin is not None and not _is_ours(origin.partition("://")[2], headers.get("host", ""), ours):
+                return no(403, "a request from another site", got=origin, expected="this page", path=path)
             if headers.get("sec-fetch-site") == "cross-site":
-                return _no(403, "a request from another site", got="cross-site", expected="this page")
+                return no(403, "a request from another site", got="cross-site", expected="this page", path=path)
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit() and len(length) < 20) or int(length) > self._most_bytes:
-            return self._too_large(length)
+            return self._too_large(length, path)
         return None
 
-    def _too_large(self, got: str) -> JSONResponse:
-        refusal = _no(413, "a request that is too large", got=got, expected=f"at most {self._most_bytes} bytes")
+    def _too_large(self, got: str, path: str) -> Response:
+        expected = f"at most {self._most_bytes} bytes"
+        refusal = self._refuse(413, "a request that is too large", got=got, expected=expected, path=path)
         refusal.headers["Connection"] = "close"  # what is left of it is not read
         return refusal
 
@@ -97,7 +112,22 @@ def _bare(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _no(status: int, problem: str, *, got: str, expected: str) -> JSONResponse:
+def _port(host: str) -> str:
+    """The port of a host; nothing where it says none, or one that need not be said."""
+    port = host.rpartition("]")[2].partition(":")[2]
+    return "" if port in ("80", "443") else port
+
+
+def _is_ours(origin: str, host: str, names: Collection[str]) -> bool:
+    """Whether a page is this server's: of one of its names, and of the same port, which another server may listen at.
+
+    A server in front may leave the port out.
+    """
+    return _bare(origin) in names and _port(host) in ("", _port(origin))
+
+
+def _no(status: int, problem: str, *, got: str, expected: str, path: str) -> Response:
+    del path  # the page knows one shape
     return JSONResponse({"problem": problem, "got": got[:200], "expected": expected}, status_code=status)
 
 

@@ -12,8 +12,6 @@ from clearhead.web.app import make_app
 from clearhead.web.shelf import Shelf
 
 HOST = "127.0.0.1"
-FIRST = "translator"
-"""The embedded model that the page opens on."""
 _TRIES = 20
 
 
@@ -42,11 +40,10 @@ def serve_page(
         shelf.model(name)
     with bound(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}/"
-        config = uvicorn.Config(make_app(shelf), log_level="warning", timeout_graceful_shutdown=2)
+        app = make_app(shelf)
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
         say(f"{address}  (Ctrl-C ends)")
-        if not names and FIRST in shelf.names:
-            # So that the first view need not wait for it.
-            threading.Thread(target=shelf.model, args=(FIRST,), daemon=True).start()
+        threading.Thread(target=app.state.opening.prepare, daemon=True).start()
         if browser:
             threading.Timer(0.5, webbrowser.open, (address,)).start()
         uvicorn.Server(config).run(sockets=[listener])

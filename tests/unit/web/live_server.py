@@ -41,6 +41,11 @@ class LiveServer:
         text = Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
         return int(re.search(r"VmRSS:\s+(\d+) kB", text)[1]) * 1024
 
+    @property
+    def n_files(self) -> int:
+        """The files and connections that it has open."""
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
     def metric(self, name: str, **labels: str) -> float:
         """The sum of a metric over all its lines that have these labels."""
         found = 0.0
@@ -66,11 +71,19 @@ class LiveServer:
 @contextmanager
 def live_server(*arguments: object, environment: dict[str, str] | None = None) -> Iterator[LiveServer]:
     """Runs `clearhead serve` with these arguments until the block ends."""
+    command = ["-m", "clearhead", "serve", *map(str, arguments), "--port", "0", "--threads", "1"]
+    with live_python(*command, environment=environment) as server:
+        yield server
+
+
+@contextmanager
+def live_python(*command: str, environment: dict[str, str] | None = None) -> Iterator[LiveServer]:
+    """Runs a program that says on its first line where it serves, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log.jsonl"
         with log.open("w", encoding="utf-8") as stream:
             process = subprocess.Popen(
-                [sys.executable, "-m", "clearhead", "serve", *map(str, arguments), "--port", "0", "--threads", "1"],
+                [sys.executable, *command],
                 stdout=subprocess.PIPE,
                 stderr=stream,
                 text=True,

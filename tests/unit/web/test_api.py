@@ -45,7 +45,7 @@ def test_models_are_described(client: TestClient) -> None:
     assert client.get("/api/models").json() == {"models": ["gpt2", "bert", "marian"]}
     found = client.get("/api/models/marian").json()
     assert found["family"] == "encoder-decoder" and found["stacks"]["decoder"]["layers"] == 2
-    legend = client.get("/api/legend").json()
+    legend = client.get("/api/start").json()
     assert {"letter": "H", "name": "head", "colour": "#cc79a7"} in legend["axes"] and len(legend["ramp"]) == 64
 
 
@@ -234,7 +234,7 @@ def test_one_word_in_two_sentences(client: TestClient) -> None:
 
 
 def test_tiny_trainings_learn_are_watched_and_opened(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab, "_SETTINGS", (*lab._SETTINGS, "train.steps=30", "train.evaluate_every=10"))
+    monkeypatch.setattr(lab, "_SETTINGS", (*lab._SETTINGS, "train.steps=12", "train.evaluate_every=4"))
     assert client.get("/api/training").json() == {"status": "none", "lessons": []}
     assert client.get("/api/training/gradient").status_code == 400
     assert client.post("/api/training", json={"task": "pairs", "pairs": "one line"}).status_code == 400

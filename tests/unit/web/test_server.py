@@ -150,11 +150,32 @@ def test_the_page_is_there_too_and_says_what_it_forbids(server: LiveServer) -> N
         ({"host": "evil.example"}, 421),
         ({"origin": "https://evil.example"}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
+        ({"origin": "http://127.0.0.1:1"}, 403),
+        ({"origin": "null"}, 403),
         ({"host": "localhost"}, 200),
+        ({"host": "localhost", "origin": "https://localhost:8443"}, 200),
     ],
 )
 def test_only_this_computer_is_answered(server: LiveServer, headers: dict[str, str], status: int) -> None:
-    assert server.get("/v1/models", headers=headers).status_code == status
+    found = server.get("/v1/models", headers=headers)
+    assert found.status_code == status
+    assert status == 200 or set(found.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_what_is_not_there_is_told_in_the_shape_of_its_path(tiny_server: LiveServer) -> None:
+    missing = tiny_server.get("/v1/nothing")
+    assert missing.status_code == 404 and missing.json()["error"]["code"] == "not_found"
+    assert "nothing here" in tiny_server.get("/nothing").json()["error"]
+    wrong = httpx.put(f"{tiny_server.url}/v1/completions", timeout=60)
+    assert wrong.status_code == 405 and wrong.headers["allow"] == "POST" and "PUT" in wrong.json()["error"]["message"]
+
+
+def test_more_texts_than_there_is_ever_room_for_are_refused_for_good(tiny_folders: Path) -> None:
+    asked = {"model": "gpt2", "prompt": ["a"] * 3, "max_tokens": 1}
+    with live_server(tiny_folders / "gpt2", "--rows", 4, "--waiting", 0) as server:
+        assert server.post("/v1/completions", {**asked, "n": 1}).status_code == 200
+        refused = server.post("/v1/completions", {**asked, "n": 2})
+        assert refused.status_code == 400 and "at most 4" in refused.json()["error"]["message"]
 
 
 def test_named_sites_may_ask_and_no_others(tiny_folders: Path) -> None:
@@ -183,6 +204,7 @@ def test_tokens_and_rates(tiny_folders: Path, tmp_path: Path) -> None:
             refused = server.get("/v1/models", headers=wrong)
             assert refused.status_code == 401 and refused.json()["error"]["code"] == "invalid_api_key"
         assert server.get("/").headers["www-authenticate"].startswith("Basic")
+        assert [server.get("/languages").status_code for _ in range(4)] == [200, 200, 200, 429]
         bearer = {"authorization": "Bearer a-secret-of-sixteen"}
         assert [server.get("/v1/models", headers=bearer).status_code for _ in range(4)] == [200, 200, 200, 429]
         limited = server.get("/v1/models", headers=bearer)
@@ -274,14 +296,13 @@ def test_it_stops_when_told_to_and_says_what_it_did_not_finish(grace: str, code:
         for line in lines:
             next(line)
         server.process.terminate()
-        rest = [""]
-        if code == 0:
-            rest = [list(line)[-2] for line in lines]
+        rest = [list(line)[-2] for line in lines]
         out, _ = server.process.communicate(timeout=60)
         assert server.process.returncode == code, out
         if code == 0:
             assert rest == ["data: [DONE]"] * 4 and "every request was answered" in out
         else:
+            assert all(json.loads(last.removeprefix("data: "))["error"]["type"] == "server_error" for last in rest)
             assert re.search(r"\d+ requests were cut off", out)
         for stream in streams:
             stream.__exit__(None, None, None)

@@ -44,7 +44,7 @@ async def _chat(call: Call, asked: ChatAsked) -> ChatCompletion | EventStream:
         writing.start(call.desk.scheduler(model), requests, scored=bool(asked.logprobs))
         return requests
 
-    requests = await call.work(start)
+    requests = await call.start(start)
     note_read(call, asked.model, len(requests[0].ids), text=asked.said())
     messages = _Messages(n=n, tokenizer=call.desk.model(asked.model).tokenizer)
     if asked.stream:

@@ -88,7 +88,7 @@ async def _complete(call: Call, asked: CompletionAsked) -> Completion | EventStr
         writing.start(call.desk.scheduler(model), requests, scored=asked.logprobs is not None)
         return requests
 
-    requests = await call.work(start)
+    requests = await call.start(start)
     model = call.desk.model(asked.model)
     note_read(call, asked.model, sum(len(request.ids) for request in requests), text=asked.prompt)
     shown = [_shown(model, prompt) if asked.echo else "" for prompt in prompts for _ in range(n)]

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from clearhead.config import Family
 from clearhead.engine.serving import Limits, Load, ReadingQueue, Scheduler
+from clearhead.errors import Closed
 from clearhead.model import Model
 from clearhead.tasks import Loaded, SearchIndex
 from clearhead.tasks.defaults import EMBEDDED
@@ -21,6 +22,7 @@ from clearhead.web.shelf import Shelf
 
 Result = TypeVar("Result")
 _TURN_SECONDS = 0.05
+_LOOKERS = 2
 
 
 class Desk:
@@ -38,8 +40,13 @@ class Desk:
         self.rates = Rates(a_minute=settings.rate)
         self.metrics = Metrics()
         self.workers = Workers(threads=settings.rows, waiting=settings.waiting)
+        self.starters = Workers(threads=settings.rows, waiting=settings.waiting)
+        """For what only hands a request in, which is soon done: it does not wait for what takes long."""
+        self.lookers = Workers(threads=_LOOKERS, waiting=settings.waiting)
+        """For what runs alone: the threads of those that wait are not taken from others."""
         self.since = int(time.time())
         self.stopping = False
+        self._closed = False
         self.unfinished = 0
         """Requests that were cut off when the server stopped."""
         self._lock = threading.Lock()
@@ -91,18 +98,28 @@ class Desk:
         )
 
     def scheduler(self, model: Model) -> Scheduler:
-        """What writes many texts of a model at once."""
+        """What writes many texts of a model at once.
+
+        Raises:
+            Closed: The server is stopping.
+        """
         with self._lock:
+            self._check_open()
             if model.name not in self._schedulers:
                 limits = Limits(most_rows=self.settings.rows, most_waiting=self.settings.waiting)
                 self._schedulers[model.name] = Scheduler(engine=model.loaded.engine, limits=limits)
             return self._schedulers[model.name]
 
     def served(self, model: Model) -> Loaded:
-        """A model whose tasks run in common batches with every other request for it."""
+        """A model whose tasks run in common batches with every other request for it.
+
+        Raises:
+            Closed: The server is stopping.
+        """
         writes = model.family is not Family.ENCODER_ONLY
         scheduler = self.scheduler(model) if writes else None
         with self._lock:
+            self._check_open()
             if model.name not in self._served:
                 if scheduler is not None:
                     self._served[model.name] = scheduled(model.loaded, scheduler)
@@ -141,12 +158,22 @@ class Desk:
         with self._lock:
             return {name: scheduler.load() for name, scheduler in self._schedulers.items()}
 
+    def wind_up(self) -> None:
+        """Lets what is being written end within the time that settings give; the rest is told that it will not."""
+        self.unfinished += self.close(grace=self.settings.grace)
+
     def close(self, *, grace: float) -> int:
-        """Ends all schedulers and queues; gives how many texts were not finished."""
+        """Ends all schedulers and queues within one time; gives how many texts were not finished."""
+        until = time.monotonic() + grace
         with self._lock:
+            self._closed = True
             schedulers, self._schedulers = list(self._schedulers.values()), {}
             queues, self._queues = list(self._queues.values()), {}
         for queue in queues:
             if not len(queue):  # one that has something to read goes on until the process ends
                 queue.close()
-        return sum(scheduler.close(grace=grace) for scheduler in schedulers)
+        return sum(scheduler.close(grace=max(0.0, until - time.monotonic())) for scheduler in schedulers)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Closed("the server is closing", advice="another server, or this one when it is back")

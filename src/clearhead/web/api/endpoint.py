@@ -10,7 +10,7 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -50,6 +50,14 @@ class Call:
         """Does a job on a thread."""
         return await self.desk.workers.run(job, self.errand)
 
+    async def start(self, job: Callable[[], Any]) -> Any:
+        """Does a job that is soon done on a thread."""
+        return await self.desk.starters.run(job, self.errand)
+
+    async def look(self, job: Callable[[], Any]) -> Any:
+        """Does a job on a thread of those that look inside."""
+        return await self.desk.lookers.run(job, self.errand)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
@@ -85,7 +93,7 @@ class Endpoint:
 
         async def endpoint(request: Request) -> Response:
             desk: Desk = request.app.state.desk
-            errand = Errand(seconds=desk.settings.deadline, client=request.scope["clearhead"].get("client", ""))
+            errand = Errand(seconds=desk.settings.deadline, client=_who(request))
             call = Call(request=request, desk=desk, errand=errand)
             try:
                 asked = await _read(request, self, seconds=desk.settings.body_seconds)
@@ -103,6 +111,12 @@ class Endpoint:
             return Response(adapter.dump_json(result, exclude_none=self.path.startswith("/translate")), media_type=JSON)
 
         return Route(self.path, endpoint, methods=[self.method])
+
+
+def _who(request: Request) -> str:
+    """On whose account a request runs: its token's holder, or else where it comes from."""
+    address = request.client.host if request.client else ""
+    return request.scope["clearhead"].get("client") or address
 
 
 async def _read(request: Request, endpoint: Endpoint, *, seconds: float) -> BaseModel | None:
@@ -124,6 +138,8 @@ async def _read(request: Request, endpoint: Endpoint, *, seconds: float) -> Base
     except TimeoutError:
         problem = "the request took too long to arrive"
         raise Refusal(status=408, problem=problem, expected=f"at most {seconds:g} seconds") from None
+    except ClientDisconnect:
+        raise Refusal(status=LEFT, problem="the client left") from None
     except TooLarge:
         raise Refusal(status=413, problem="a request that is too large", got="more than it said") from None
     if len(body) > _LARGE:  # many small mistakes in a large body take their time to be listed

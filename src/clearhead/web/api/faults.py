@@ -2,6 +2,8 @@
 
 import math
 
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from clearhead.errors import Busy, ClearheadError, Closed, Late, ServerError, WeightsError, Withdrawn
@@ -69,6 +71,25 @@ def took_too_long(seconds: float) -> Refusal:
         expected=f"at most {seconds:g} seconds",
         advice="a shorter text, or fewer new tokens",
     )
+
+
+def not_let_in(status: int, problem: str, *, got: str, expected: str, path: str) -> Response:
+    """The answer to a request that the door refuses."""
+    advice = "whoever runs the server may allow it: --allow-host, --allow-origin" if status in (403, 421) else None
+    refusal = Refusal(status=status, problem=problem, got=got, expected=expected, advice=advice)
+    return fault_response(refusal, path=path)
+
+
+def nowhere(request: Request, error: Exception) -> Response:
+    """The answer where there is nothing, or nothing of that method."""
+    assert isinstance(error, HTTPException)
+    asked = f"{request.method} {request.scope['path']}"[:200]
+    refusal = Refusal(
+        status=error.status_code, problem="nothing here", got=asked, advice="/openapi.json says what there is"
+    )
+    response = fault_response(refusal, path=request.scope["path"])
+    response.headers.update(error.headers or {})
+    return response
 
 
 def status_of(error: ClearheadError) -> int:

@@ -11,11 +11,12 @@ from starlette.responses import Response
 
 from clearhead.config import Family
 from clearhead.errors import TraceError
-from clearhead.explain import Run, as_data, compare, parse_edit
+from clearhead.explain import Comparison, Run, as_data, compare, parse_edit
 from clearhead.model import Model
 from clearhead.trace import Token
 from clearhead.web.api.bounds import MOST_CELLS, MOST_NODES, MOST_TRACE_BYTES
 from clearhead.web.api.endpoint import SAFETENSORS, Call, Endpoint
+from clearhead.web.api.errand import Errand
 from clearhead.web.api.looking_shapes import (
     AttentionAsked,
     AttentionGiven,
@@ -34,6 +35,7 @@ from clearhead.web.api.looking_shapes import (
 )
 
 _FLOAT_BYTES = 4
+_EVERY_STEP = "logits"
 
 
 def looking_endpoints() -> list[Endpoint]:
@@ -51,22 +53,25 @@ def looking_endpoints() -> list[Endpoint]:
     ]  # fmt: skip
 
 
-class _Budget:
-    """A listener that counts the numbers that a run records, and ends it where they are too many."""
+class Budget:
+    """A listener that counts the numbers that a run records, and ends it where they are too many or nobody waits."""
 
-    def __init__(self, *, sites: tuple[str, ...], call: Call) -> None:
+    only_copies = True
+
+    def __init__(self, *, sites: tuple[str, ...], errand: Errand) -> None:
         self._sites = sites
-        self._errand = call.errand
+        self._errand = errand
         self._left = MOST_TRACE_BYTES
 
     def wants(self, site: str) -> bool:
-        """Whether the site is recorded, and counts."""
-        self._errand.check()
-        return "@" not in site and any(fnmatchcase(site, pattern) for pattern in self._sites)
+        """Whether the site counts; logits are heard in any case, since every step has them."""
+        return site == _EVERY_STEP or self._counts(site)
 
     def hear(self, site: str, value: Any) -> Any:
         """Counts a value."""
-        self._left -= value.numel() * _FLOAT_BYTES if hasattr(value, "numel") else 0
+        self._errand.check()
+        if self._counts(site) and hasattr(value, "numel"):
+            self._left -= value.numel() * _FLOAT_BYTES
         if self._left < 0:
             raise TraceError(
                 "more numbers than one request may record",
@@ -75,6 +80,9 @@ class _Budget:
                 advice="fewer sites, a shorter text, or fewer new tokens",
             )
         return value
+
+    def _counts(self, site: str) -> bool:
+        return "@" not in site and any(fnmatchcase(site, pattern) for pattern in self._sites)
 
 
 async def _looked(
@@ -88,13 +96,13 @@ async def _looked(
         call.errand.check()
 
         def run() -> Any:
-            with model.edit(_Budget(sites=sites, call=call), *edits):
+            with model.edit(Budget(sites=sites, errand=call.errand), *edits):
                 recorded = _recorded(model, asked, sites)
             return _file(recorded) if call.wants_safetensors else tell(model, recorded)
 
         return model.name, call.desk.alone(run, call.errand)
 
-    name, result = await call.work(look)
+    name, result = await call.look(look)
     call.note(model=name, **({"text": asked.text} if call.desk.settings.log_text else {}))
     return Response(result, media_type=SAFETENSORS) if isinstance(result, bytes) else result
 
@@ -200,17 +208,23 @@ async def _edit(call: Call, asked: EditAsked) -> Any:
     def edit() -> tuple[str, EditGiven]:
         model = _model(call, asked)
         edits = [parse_edit(text) for text in asked.edits]
-        found = call.desk.alone(
-            lambda: compare(model.loaded, asked.text, edits, to=asked.to, most=asked.most, **asked.decoding.options()),
-            call.errand,
-        )
+
+        def run() -> Comparison:
+            with model.edit(
+                Budget(sites=(), errand=call.errand)
+            ):  # nothing is recorded, but it ends where nobody waits
+                return compare(
+                    model.loaded, asked.text, edits, to=asked.to, most=asked.most, **asked.decoding.options()
+                )
+
+        found = call.desk.alone(run, call.errand)
         shifts = [MovedOutput(**vars(one)) for one in found.shifts]
         given = EditGiven(
             model=model.name, before=found.before, after=found.after, changed=found.changed, shifts=shifts
         )
         return model.name, given
 
-    name, given = await call.work(edit)
+    name, given = await call.look(edit)
     call.note(model=name, **({"text": asked.text} if call.desk.settings.log_text else {}))
     return given
 

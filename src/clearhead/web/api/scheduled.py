@@ -37,8 +37,7 @@ class ScheduledEngine(Engine):
     ) -> list[Reply]:
         """Answers requests as the engine does; whoever leaves the errand cancels them."""
         del cancelled
-        errand = current.get() or Errand(seconds=_USUAL_SECONDS)
-        return _Together(scheduler=self._scheduler, errand=errand, scored=scored, record=record).replies(requests)
+        return _Together(scheduler=self._scheduler, errand=_errand(), scored=scored, record=record).replies(requests)
 
 
 class _Together:
@@ -120,8 +119,15 @@ def scheduled(loaded: Loaded, scheduler: Scheduler) -> Loaded:
 def queued(loaded: Loaded, queue_: ReadingQueue) -> Loaded:
     """A model as tasks need it, whose texts are read in common batches."""
     served = _copied(loaded)
-    served.reader = QueuedEncoder(network=loaded.reader, queue=queue_)
+    served.reader = QueuedEncoder(
+        network=loaded.reader, queue=queue_, client=lambda: _errand().client, check=lambda: _errand().check()
+    )
     return served
+
+
+def _errand() -> Errand:
+    """What the calling thread works for."""
+    return current.get() or Errand(seconds=_USUAL_SECONDS)
 
 
 def _copied(loaded: Loaded) -> Loaded:

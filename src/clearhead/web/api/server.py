@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import signal
 import socket
 import threading
@@ -23,6 +24,7 @@ from clearhead.web.api.completions import completion_endpoint
 from clearhead.web.api.desk import Desk
 from clearhead.web.api.embeddings import embedding_endpoints
 from clearhead.web.api.endpoint import Endpoint
+from clearhead.web.api.faults import not_let_in, nowhere
 from clearhead.web.api.logs import log_to_stderr, report
 from clearhead.web.api.looking import looking_endpoints
 from clearhead.web.api.openapi import openapi
@@ -35,7 +37,7 @@ from clearhead.web.app import assembled, page_routes
 from clearhead.web.guard import Guard
 from clearhead.web.shelf import Shelf
 
-_MOST_CONNECTIONS = 1000
+_MOST_CONNECTIONS = 2000
 _LAST_SECONDS = 1.0
 
 
@@ -74,7 +76,9 @@ def make_server_app(shelf: Shelf, settings: ServeSettings | None = None) -> Star
         await asyncio.to_thread(desk.close, grace=_LAST_SECONDS)
 
     doors = [
-        Middleware(Guard, hosts=settings.hosts, origins=settings.origins, most_bytes=settings.body_bytes),
+        Middleware(
+            Guard, hosts=settings.hosts, origins=settings.origins, most_bytes=settings.body_bytes, refuse=not_let_in
+        ),
         Middleware(Watch, desk=desk, paths=[one.path for one in asked] + ["/openapi.json"]),
     ]
     if settings.origins:
@@ -85,6 +89,8 @@ def make_server_app(shelf: Shelf, settings: ServeSettings | None = None) -> Star
         )  # fmt: skip
     routes = [*(one.route() for one in asked), Route("/openapi.json", tell), *page_routes()]
     app = assembled(shelf, routes=routes, doors=doors, lifespan=lifespan)
+    for status in (404, 405):
+        app.add_exception_handler(status, nowhere)
     app.state.desk = desk
     return app
 
@@ -125,13 +131,15 @@ def serve(
             server_header=False,
             proxy_headers=False,
             limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=max(1, round(settings.grace)),
+            timeout_graceful_shutdown=math.ceil(settings.grace + _LAST_SECONDS),
         )
         place = listener.getsockname()
         name = f"[{place[0]}]" if ":" in place[0] else place[0]
         say(f"http://{name}:{place[1]}/  (Ctrl-C ends)")
         report("started", models=shelf.names, port=place[1])
-        _Server(config=config, desk=desk).run(sockets=[listener])
+        server = _Server(config=config, desk=desk)
+        server.run(sockets=[listener])
+        server.wait()
     report("stopped", unfinished=desk.unfinished)
     done = "every request was answered" if not desk.unfinished else f"{desk.unfinished} requests were cut off"
     say(f"stopped: {done}")
@@ -144,6 +152,12 @@ class _Server(uvicorn.Server):
     def __init__(self, *, config: uvicorn.Config, desk: Desk) -> None:
         super().__init__(config)
         self._desk = desk
+        self._winding_up = threading.Thread(target=desk.wind_up, name="wind up", daemon=True)
+
+    def wait(self) -> None:
+        """Waits until all who were not answered are counted."""
+        if self._winding_up.is_alive():
+            self._winding_up.join(_LAST_SECONDS)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -162,6 +176,9 @@ class _Server(uvicorn.Server):
         """Begins to stop; a second signal stops at once."""
         if self.should_exit:
             self.force_exit = True
+        elif not self._desk.stopping:
+            # Whatever is not written by then is told so, while there is still a connection to tell it on.
+            self._winding_up.start()
         self._desk.stopping = True
         super().handle_exit(sig, frame)
 

@@ -39,7 +39,7 @@ async def _ready(call: Call, _: None) -> Response:
 async def _metrics(call: Call, _: None) -> Response:
     desk, metrics = call.desk, call.desk.metrics
     metrics.loaded.set(len(desk.shelf.loaded))
-    metrics.jobs.set(desk.workers.pending)
+    metrics.jobs.set(sum(pool.pending for pool in (desk.workers, desk.starters, desk.lookers)))
     for name, load in desk.loads().items():
         metrics.rows.labels(model=name).set(load.rows)
         metrics.waiting.labels(model=name).set(load.waiting)

@@ -105,6 +105,7 @@ def _check_key(call: Call, key: str | None) -> None:
     if holder is None:
         raise Refusal(status=401, problem="a token is needed", expected="api_key, or a header: Authorization: Bearer …")
     call.note(client=holder)
+    call.errand.client = holder
     wait = call.desk.rates.take(holder)
     if wait is not None:
         raise Refusal(status=429, problem="too many requests of this token", retry_after=wait)

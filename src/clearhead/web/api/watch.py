@@ -11,8 +11,10 @@ from clearhead.web.api.desk import Desk
 from clearhead.web.api.faults import Refusal, fault_response
 from clearhead.web.api.logs import report
 
-_OPEN = frozenset({"/health", "/ready", "/languages"})
-"""What anybody may ask: it tells nothing that is worth keeping."""
+_FREE = frozenset({"/health", "/ready"})
+"""What anybody may ask, as often as it pleases."""
+_OPEN = frozenset({"/languages"})
+"""What needs no token: it tells nothing that is worth keeping."""
 _LATER = frozenset({"/translate"})
 """Where a token may come with the body."""
 _QUIET = frozenset({"/health", "/ready", "/metrics"})
@@ -59,11 +61,11 @@ class Watch:
     def _refused(self, scope: Scope) -> ASGIApp | None:
         """What answers in the stead of the server, where a request may not pass."""
         path: str = scope["path"]
-        if path in _OPEN:
+        if path in _FREE:
             return None
         keys, facts = self._desk.keys, scope["clearhead"]
         client = ""
-        if keys.needed:
+        if keys.needed and path not in _OPEN:
             client = keys.of_header(Headers(scope=scope).get("authorization", "")) or ""
             if not client and path in _LATER:
                 return None

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextvars
-import queue
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from clearhead.engine.serving.fair_queue import FairQueue
 from clearhead.web.api.errand import Errand, current
 from clearhead.web.api.faults import too_busy
 
@@ -21,6 +21,8 @@ _MEMORY = 0.9
 class Workers:
     """A bounded number of jobs on a bounded number of threads, which do not keep the process alive.
 
+    Where jobs wait, clients take turns.
+
     Args:
         threads: How many jobs run at once.
         waiting: How many more may wait.
@@ -29,7 +31,8 @@ class Workers:
     def __init__(self, *, threads: int, waiting: int) -> None:
         self._most_threads = threads
         self._most_waiting = waiting
-        self._jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs = FairQueue[Callable[[], None]]()
+        self._n_handed_in = threading.Semaphore(0)
         self._n_threads = 0
         self._seconds = _USUAL_SECONDS
         self.pending = 0
@@ -49,7 +52,8 @@ class Workers:
         context = contextvars.copy_context()
         self._start_thread()
         self.pending += 1
-        self._jobs.put(lambda: self._do(lambda: context.run(_for, errand, work), loop, done))
+        self._jobs.push(lambda: self._do(lambda: context.run(_for, errand, work), loop, done), client=errand.client)
+        self._n_handed_in.release()
         return await done
 
     def _do(self, work: Callable[[], Any], loop: asyncio.AbstractEventLoop, done: asyncio.Future[Any]) -> None:
@@ -81,7 +85,8 @@ class Workers:
 
     def _serve(self) -> None:
         while True:
-            self._jobs.get()()
+            self._n_handed_in.acquire()
+            self._jobs.pop()()
 
 
 def _for(errand: Errand, work: Callable[[], Result]) -> Result:

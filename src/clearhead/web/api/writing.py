@@ -8,6 +8,7 @@ from contextlib import suppress
 from clearhead.decoding import Event
 from clearhead.engine import Request
 from clearhead.engine.serving import Failure, Scheduler, Ticket
+from clearhead.errors import DecodingError
 from clearhead.web.api.endpoint import Call
 
 
@@ -36,8 +37,17 @@ class Writing:
 
         Raises:
             Busy: There is no room for all of them.
+            DecodingError: There would not be, even if nobody else asked.
         """
-        errand = self._call.errand
+        errand, settings = self._call.errand, self._call.desk.settings
+        most = settings.rows + settings.waiting
+        if len(requests) > most:
+            raise DecodingError(
+                "more texts than this server writes for one request",
+                got=len(requests),
+                expected=f"at most {most}, all prompts and choices counted",
+                advice="several requests",
+            )
         self._n_open = len(requests)
         self._searched = any(request.settings.beams > 1 for request in requests)
         try:

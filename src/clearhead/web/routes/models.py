@@ -1,5 +1,6 @@
-"""Which models there are, what they are made of, and the legend."""
+"""Which models there are, and what they are made of."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -7,14 +8,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from clearhead.axes import legend
 from clearhead.config import Family, RecurrentConfig, StackConfig
-from clearhead.figures import shade
 from clearhead.model import Model
 from clearhead.tasks.language_pairs import languages
 from clearhead.web.students import Student
 
-_SHADES = 64
+_MOST_NEW = 24
 EXAMPLES = {
     Family.ENCODER_DECODER: [
         "The cat sat on the mat.",
@@ -39,16 +38,12 @@ EXAMPLES = {
 
 def model_routes() -> list[Route]:
     """The routes."""
-    return [Route("/models", _models), Route("/models/{name:path}", _model), Route("/legend", _legend)]
+    return [Route("/models", _models), Route("/models/{name:path}", _model)]
 
 
 async def _models(request: Request) -> JSONResponse:
     """Those that the server began with, and those that were trained on the page."""
     return JSONResponse({"models": [*request.app.state.shelf.names, *request.app.state.lab.students]})
-
-
-async def _legend(_: Request) -> JSONResponse:
-    return JSONResponse({"axes": legend(), "ramp": [shade(step / (_SHADES - 1)) for step in range(_SHADES)]})
 
 
 async def _model(request: Request) -> JSONResponse:
@@ -77,7 +72,16 @@ def described(name: str, model: Model) -> dict[str, Any]:
         "parameters": model.network.n_parameters,
         "stacks": {key: _stack(stack) for key, stack in stacks.items()},
         "examples": EXAMPLES[config.family],
+        "usual": _usual(config.family, targets),
     }
+
+
+def _usual(family: Family, targets: Sequence[str]) -> dict[str, Any]:
+    """What the page asks for unless one asks for something else: the language, and how to decode."""
+    decoding: dict[str, Any] = {} if family is Family.ENCODER_ONLY else {"max_new_tokens": _MOST_NEW}
+    if family is Family.DECODER_ONLY:
+        decoding["temperature"] = 0.0
+    return {"to": "fr" if "fr" in targets else next(iter(targets), None), "decoding": decoding}
 
 
 def described_student(student: Student) -> dict[str, Any]:
@@ -100,6 +104,7 @@ def described_student(student: Student) -> dict[str, Any]:
         "parameters": student.network.n_parameters,
         "stacks": stacks,
         "examples": student.texts,
+        "usual": _usual(Family.ENCODER_DECODER, ()),
         "recurrent": isinstance(config, RecurrentConfig),
         "trained": True,
     }

@@ -51,10 +51,11 @@ def _alike(shelf: Shelf, asked: SimilarityAsked) -> list[tuple[str, float]]:
 async def _make(request: Request) -> JSONResponse:
     asked = await read(request, RunAsked)
     student = request.app.state.lab.students.get(asked.model)
-    return JSONResponse(await run_in_threadpool(_made, request.app.state.shelf, asked, student))
+    return JSONResponse(await run_in_threadpool(made, request.app.state.shelf, asked, student))
 
 
-def _made(shelf: Shelf, asked: RunAsked, student: Student | None) -> dict[str, Any]:
+def made(shelf: Shelf, asked: RunAsked, student: Student | None) -> dict[str, Any]:
+    """Makes a run and keeps it; gives what it is known by, and how the page draws it."""
     edits = [parse_edit(text) for text in asked.edits]
     if student is not None:
         with shelf.busy, listen(*edits):
@@ -147,7 +148,7 @@ def _candidates(run: Run) -> list[list[dict[str, Any]]]:
 
 
 async def _values(request: Request) -> Response:
-    """The numbers of a site, or of one head of it, as little-endian float32; the shape is in a header."""
+    """The numbers of a site, of one head or one row of it, as little-endian float32; the shape is in a header."""
     run: Run = request.app.state.shelf.run(request.path_params["key"])
     site = request.query_params.get("site", "")
     values = run.trace[site][0]
@@ -156,6 +157,11 @@ async def _values(request: Request) -> Response:
         if not head.isdigit() or values.ndim != 3 or int(head) >= len(values):
             raise TraceError("a head that is not there", got=head[:20], expected=f"0 to {len(values) - 1}")
         values = values[int(head)]
+    row = request.query_params.get("row")
+    if row is not None:
+        if not (row.isdigit() and len(row) < 6) or values.ndim != 2 or int(row) >= len(values):
+            raise TraceError("a row that is not there", got=row[:20], expected=f"0 to {len(values) - 1}")
+        values = values[int(row)]
     most = request.query_params.get("most")
     if most is not None:
         if not most.isdigit() or not 8 <= int(most) <= 512:

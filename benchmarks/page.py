@@ -2,23 +2,27 @@
 
 python benchmarks/page.py [--rounds N]
 
-The server and the browser run on this computer; the goals stand beside what was measured. "Waited" is the time on the
-clock, which a busy computer makes longer. "Work" is the processor time of the server and of the browser's main thread
-(its own counters TaskDuration and ScriptDuration): about what one waits where nothing else runs.
+The server is `clearhead explain` in a process of its own, the browser another; the goals stand beside what was
+measured. "Waited" is the time on the browser's own clock, from the navigation or the key to the frame that shows the
+answer, which a busy computer makes longer. "Work" is the processor time of the server and of the browser's main thread
+(its counter TaskDuration) meanwhile: about what one waits where nothing else runs.
 """
 
 import argparse
+import os
 import shutil
 import statistics
-import threading
+import subprocess
+import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import uvicorn
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from clearhead.config import SIZES, architecture
@@ -26,8 +30,6 @@ from clearhead.model import Model
 from clearhead.models import build
 from clearhead.tasks import Loaded
 from clearhead.testing import ByteTokenizer
-from clearhead.web import Shelf, make_app
-from clearhead.web.serve import bound
 from clearhead.weights import Checkpoint
 
 STATIC = Path(__file__).parents[1] / "src" / "clearhead" / "web" / "static"
@@ -51,68 +53,108 @@ def large(folder: Path) -> str:
 
 
 @contextmanager
-def served(names: list[str]) -> Iterator[str]:
-    """The page on a port, with its models in memory as `clearhead explain` has its first one."""
-    shelf = Shelf(names=names)
-    for name in shelf.names:
-        shelf.model(name)
-    listener = bound(8760)
-    server = uvicorn.Server(uvicorn.Config(make_app(shelf), log_level="warning"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(10)
+def served(names: list[str]) -> Iterator[tuple[str, int]]:
+    """The page on a port, as `clearhead explain` serves it, once its first run is made; and who serves it."""
+    command = [sys.executable, "-m", "clearhead", "explain", *names, "--no-browser", "--port", "8760"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603  (our own command)
+        try:
+            assert server.stdout is not None
+            address = next(line.split()[0] for line in server.stdout if line.startswith("http"))
+            while not prepared(address):
+                time.sleep(0.1)
+            yield address, server.pid
+        finally:
+            server.terminate()
 
 
-class Clock:
-    """Time on the clock, and work: the processor time of this process, which is the server, and of the page."""
+def prepared(address: str) -> bool:
+    """Whether the first view waits to be asked for."""
+    try:
+        with urllib.request.urlopen(f"{address}api/start") as answer:  # noqa: S310  (our own server)
+            return b'"ready":null' not in answer.read()
+    except urllib.error.URLError:
+        return False
 
-    def __init__(self, page: Page) -> None:
+
+STAMP = """
+(() => {
+  const root = document.documentElement ?? document;
+  const stamp = (name, begun) => requestAnimationFrame(() => setTimeout(() => {
+    document.documentElement.dataset[name] = String(performance.now() - begun);
+  }));
+  let key = 0;
+  document.addEventListener("input", (event) => { key = event.timeStamp; }, true);
+  new MutationObserver(() => {
+    const data = document.documentElement.dataset;
+    if (!data.first && document.querySelector(".stack .part")) { data.first = "drawing"; stamp("first", 0); }
+    if (key && document.querySelector("#status")?.textContent.includes("draft")) { stamp("typed", key); key = 0; }
+  }).observe(root, { childList: true, subtree: true, characterData: true });
+})();
+"""
+"""Writes on the page itself when the first view, and what a key changed, were painted."""
+
+
+class Work:
+    """Processor time of the server and of a page, in milliseconds."""
+
+    def __init__(self, page: Page, server: int) -> None:
+        self._server = server
         self._instruments = page.context.new_cdp_session(page)
         self._instruments.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.begin()
 
     def begin(self) -> None:
         """Starts anew."""
-        self._task = counter(self._instruments, "TaskDuration")
-        self._server, self._began = time.process_time(), time.perf_counter()
+        self._before = self._now()
 
-    def read(self) -> tuple[float, float]:
-        """Milliseconds since the start: waited, worked."""
-        waited, server = time.perf_counter() - self._began, time.process_time() - self._server
-        task = counter(self._instruments, "TaskDuration")
-        return 1000 * waited, 1000 * server + max(0.0, task - self._task)
+    def read(self) -> float:
+        """How much was done since the start."""
+        return max(0.0, self._now() - self._before)
+
+    def _now(self) -> float:
+        return spent(self._server) + counter(self._instruments, "TaskDuration")
 
 
-def first_view(browser: Browser, address: str) -> tuple[float, float]:
-    """Milliseconds from an empty cache to the architecture with its numbers: waited, worked."""
+def spent(process: int) -> float:
+    """Processor time of a process and all its threads, in milliseconds, as Linux counts it."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def stamped(page: Page, name: str) -> float:
+    """What the page wrote on itself."""
+    page.wait_for_selector(f"html[data-{name}]:not([data-{name}=drawing])", state="attached")
+    return float(page.evaluate(f"document.documentElement.dataset.{name}"))
+
+
+def first_view(browser: Browser, address: str, server: int) -> tuple[float, float]:
+    """Milliseconds from an empty cache to the architecture with its numbers, painted: waited, worked."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.add_init_script(STAMP)
     page = context.new_page()
-    clock = Clock(page)
+    work = Work(page, server)
     page.goto(address, wait_until="commit")
-    page.wait_for_selector(".stack .part")
-    took = clock.read()
+    took = stamped(page, "first"), work.read()
     context.close()
     return took
 
 
-def typing(page: Page, address: str, model: str) -> list[tuple[float, float]]:
-    """From a key to the view that shows it, for each of the last letters of a text: waited, worked."""
+def typing(page: Page, address: str, model: str, server: int) -> list[tuple[float, float]]:
+    """From a key to the frame that shows it, for each of the last letters of a text: waited, worked."""
     text, more = EMBEDDED[model]
     page.goto("about:blank")
     page.goto(f"{address}#/flow?model={model}&text={text[:-6].replace(' ', '%20')}{more}")
     page.wait_for_selector("#status:has-text('recorded')")
     page.locator("#text").focus()
     page.keyboard.press("End")
-    clock, found = Clock(page), list[tuple[float, float]]()
+    work, found = Work(page, server), list[tuple[float, float]]()
     for letter in text[-6:]:
         page.wait_for_selector("#status:has-text('recorded')")
-        page.wait_for_timeout(200)
-        clock.begin()
+        page.wait_for_timeout(300)
+        page.evaluate("delete document.documentElement.dataset.typed")
+        work.begin()
         page.keyboard.type(letter)
-        page.wait_for_selector("#status:has-text('draft')")
-        found.append(clock.read())
+        found.append((stamped(page, "typed"), work.read()))
     return found
 
 
@@ -170,16 +212,17 @@ def main() -> None:
     assert path, "no chromium: .ci/browser installs it"
     with (
         TemporaryDirectory() as folder,
-        served([*EMBEDDED, large(Path(folder))]) as address,
+        served([*EMBEDDED, large(Path(folder))]) as (address, server),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        first_view(browser, address)  # the browser itself starts once
-        show("first view, empty cache", [first_view(browser, address) for _ in range(rounds)], goal=1000)
+        first_view(browser, address, server)  # the browser itself starts once
+        show("first view, empty cache", [first_view(browser, address, server) for _ in range(rounds)], goal=1000)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.add_init_script(STAMP)
         page.set_default_timeout(120_000)
         for model in EMBEDDED:
-            show(f"typing, {model}", typing(page, address, model), goal=150)
+            show(f"typing, {model}", typing(page, address, model, server), goal=150)
         frames = panning(page, address)
         panned = f"panning {LAYERS}×{HEADS}×{TOKENS}"
         print(f"{panned:<30} worst frame {max(frames):.1f} ms of script   (goal: at most 16)")

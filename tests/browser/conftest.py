@@ -4,17 +4,21 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote, urlencode
 
+import jaxtyping
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from starlette.applications import Starlette
 
+from clearhead.explain import Run
 from clearhead.model import Model
 from clearhead.web import Shelf, make_app
 from clearhead.web.serve import bound
 
-from .places import EMBEDDED, STORIES
+from .places import EMBEDDED, MODELS, STORIES
 
 Make = Callable[..., Model]
 PATIENCE = 60_000
@@ -24,7 +28,26 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def speed_of_a_users() -> Iterator[None]:
+    """Shapes are checked by the tests of every room; here the server answers as quickly as it does for its users.
+
+    A function inside another is made at every call of it, and would be wrapped anew each time: hundreds for one number.
+    """
+    wrapped = jaxtyping.jaxtyped
+
+    def outermost(*, typechecker: Any) -> Callable[..., Any]:
+        checked = wrapped(typechecker=typechecker)
+        return lambda one: one if "<locals>" in one.__qualname__ else checked(one)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        patch.setattr(jaxtyping, "jaxtyped", outermost)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -35,9 +58,14 @@ def shelf(tiny_model: Make, tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 
 @pytest.fixture(scope="session")
-def address(shelf: Shelf) -> Iterator[str]:
+def app(shelf: Shelf) -> Starlette:
+    return make_app(shelf)
+
+
+@pytest.fixture(scope="session")
+def address(app: Starlette) -> Iterator[str]:
     listener = bound(8600)
-    server = uvicorn.Server(uvicorn.Config(make_app(shelf), log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
@@ -70,14 +98,11 @@ def desk(browser: Browser, address: str) -> Iterator[Desk]:
     context.set_default_timeout(PATIENCE)
     desk = Desk(page=context.new_page())
 
-    def only_ours(route: Route) -> None:
-        if route.request.url.startswith((address, "data:", "blob:")):
-            route.continue_()
-        else:
-            desk.problems.append(f"reached for {route.request.url}")
-            route.abort()
+    def only_ours(request: Request) -> None:  # others cannot be found: see FLAGS
+        if not request.url.startswith((address, "data:", "blob:", "about:")):
+            desk.problems.append(f"reached for {request.url}")
 
-    context.route("**/*", only_ours)
+    context.on("request", only_ours)
     page, problems = desk.page, desk.problems
     page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -104,14 +129,33 @@ def page(desk: Desk, allowed: list[str]) -> Iterator[Page]:
     assert not unexpected, unexpected
 
 
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> str:
+    """A real model of each family, and a published one."""
+    if request.param == STORIES.name and not STORIES.is_dir():
+        pytest.skip(f"no {STORIES}: set CLEARHEAD_SHARED")
+    return request.param
+
+
+@pytest.fixture
+def shown(page: Page, shelf: Shelf) -> Callable[[], Run]:
+    """The run that the page shows now, as the server holds it."""
+
+    def shown() -> Run:
+        return shelf.run(page.evaluate("import('/static/state.js').then(({state}) => state.run.run)"))
+
+    return shown
+
+
 @pytest.fixture
 def visit(page: Page, address: str) -> Callable[..., Page]:
-    """Opens a view with a model and a text, and waits until it has run."""
+    """Opens a view with a model and a text, and waits until it has run and is drawn."""
 
     def visit(model: str, view: str = "flow", text: str = "the cat", **where: str) -> Page:
         query = urlencode({"model": model, "text": text, **where}, quote_via=quote)
         page.goto(f"{address}#/{view}?{query}")
         expect(page.locator("#status")).to_contain_text("sites recorded")
+        expect(page.locator("#view")).to_have_attribute("aria-busy", "false")
         return page
 
     return visit

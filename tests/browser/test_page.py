@@ -4,9 +4,38 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
+from starlette.applications import Starlette
 
 Visit = Callable[..., Page]
+
+
+def test_the_first_view_needs_one_answer(page: Page, address: str, app: Starlette) -> None:
+    app.state.opening.prepare()
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url.removeprefix(address))
+
+    page.on("request", note)
+    page.goto(address)
+    expect(page.locator(".stack .part").first).to_be_visible()
+    page.remove_listener("request", note)
+    assert [one for one in asked if one.startswith("api/") and "/values" not in one] == ["api/start"]
+    expect(page.locator("#status")).to_contain_text("sites recorded")
+    page.get_by_role("link", name="Who looks at whom").click()
+    expect(page.locator(".headgrid canvas").first).to_be_visible()
+
+
+def test_a_number_is_told_in_words(visit: Visit) -> None:
+    page = visit("marian", site="decoder.0.cross.pattern", block="decoder.0.cross")
+    expect(page.locator(".zoom .in-words")).to_contain_text("Who looks at whom")
+    page.locator(".zoom .matrix canvas").press("Enter")
+    expect(page.locator("#why .in-words")).to_contain_text("Of all its attention in head 0")
+    expect(page.locator(".zoom")).to_be_visible()  # the table stays beside the answer
+    share = float(page.locator("#why .big").inner_text())
+    told = float(page.locator("#why .in-words").inner_text().partition("share: ")[2].partition(" %")[0])
+    assert told == pytest.approx(100 * share, rel=6e-3)
 
 
 def test_steps_of_decoding(visit: Visit) -> None:
@@ -70,38 +99,6 @@ def test_an_address_leads_back_to_the_number(visit: Visit, address: str) -> None
     expect(page.locator(".headgrid")).to_be_visible()
     page.go_back()
     expect(page.locator(".stack")).to_be_visible()
-
-
-def test_the_keyboard_alone_is_enough(visit: Visit) -> None:
-    page = visit("marian")
-
-    def reach(words: str, most: int = 60) -> None:
-        for _ in range(most):
-            page.keyboard.press("Tab")
-            said = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
-            if words in page.evaluate(said):
-                return
-        raise AssertionError(f"{words} was not reached")
-
-    page.locator("body").press("Home")
-    reach("Skip to the view")
-    reach("self-attention")
-    page.keyboard.press("Enter")
-    expect(page.locator(".card").first).to_be_visible()
-    reach("self.patternB")
-    page.keyboard.press("Enter")
-    expect(page.locator(".zoom .matrix canvas")).to_be_visible()
-    reach("Arrow keys move")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(page.locator("#why .big")).to_be_visible()
-    assert page.evaluate("document.activeElement.textContent") == "Why?"
-    reach("score", most=6)
-    page.keyboard.press("Enter")
-    expect(page.locator("#why .crumbs li")).to_have_count(1)
-    page.keyboard.press("Escape")
-    expect(page.locator("#why")).to_be_hidden()
-    assert page.evaluate("document.activeElement.tagName") == "CANVAS", "the keyboard goes back where it asked"
 
 
 def test_a_cell_of_a_pattern_is_dragged(visit: Visit) -> None:
@@ -178,5 +175,6 @@ def test_nothing_is_wider_than_a_phone(visit: Visit, page: Page, view: str) -> N
     page.set_viewport_size({"width": 390, "height": 800})
     visit("translator", view, "The cat sat on the mat.", to="fr")
     expect(page.locator("main h2").first).to_be_visible()
-    page.wait_for_load_state("networkidle")
+    if view == "course":
+        expect(page.get_by_role("region", name="Live").locator(".live-text")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 392

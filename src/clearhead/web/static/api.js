@@ -34,6 +34,7 @@
  * @property {number} parameters
  * @property {Record<string, Stack>} stacks
  * @property {string[]} examples
+ * @property {{to: string | null, decoding: Record<string, number>}} usual what is asked for unless one asks for something else
  * @property {boolean} [recurrent]
  * @property {boolean} [trained] on this page
  */
@@ -72,14 +73,14 @@ const kept = new Map();
 const MOST_KEPT = 400;
 
 /**
- * The numbers of a site, or of one head of it.
+ * The numbers of a site, or of one head or one row of it.
  * @param {string} run
  * @param {string} site
- * @param {{head?: number, most?: number}} [options] most: at most so many rows and columns, each of a block of cells
+ * @param {{head?: number, row?: number, most?: number}} [options] most: at most so many rows and columns, each of a block of cells
  * @returns {Promise<Values>}
  */
-export function values(run, site, { head, most } = {}) {
-  const query = `runs/${run}/values?site=${encodeURIComponent(site)}${head === undefined ? "" : `&head=${head}`}${most === undefined ? "" : `&most=${most}`}`;
+export function values(run, site, { head, row, most } = {}) {
+  const query = `runs/${run}/values?site=${encodeURIComponent(site)}${head === undefined ? "" : `&head=${head}`}${row === undefined ? "" : `&row=${row}`}${most === undefined ? "" : `&most=${most}`}`;
   let found = kept.get(query);
   if (!found) {
     found = fetchValues(query);

@@ -3,28 +3,24 @@
 import { address, readAddress, writeAddress } from "./address.js";
 import { Refusal, ask } from "./api.js";
 import { byId, fill, h } from "./dom.js";
-import { download, saveView } from "./export.js";
-import { changed, listen, rerun, state } from "./state.js";
+import { changed, listen, rerun, show, state, underWay } from "./state.js";
 import { complain, say } from "./status.js";
-import { attentionView } from "./views/attention.js";
-import { compareView } from "./views/compare.js";
-import { courseView } from "./views/course.js";
 import { flowView } from "./views/flow.js";
-import { trainView } from "./views/train.js";
-import { whatIfView } from "./views/whatif.js";
-import { closeWhy, reopen, walk } from "./views/why.js";
+import { closeWhy, refresh, walk } from "./views/why.js";
 
 /** @typedef {import("./api.js").Model} Model */
 /** @typedef {import("./api.js").Run} Run */
 
-/** @type {Record<string, {title: string, draw: (place: HTMLElement) => void | Promise<void>, needsRun: boolean}>} */
+/** @typedef {(place: HTMLElement) => void | Promise<void>} Draw */
+
+/** The views; what the first of them does not need is fetched once it stands. @type {Record<string, {title: string, load: () => Promise<Draw>, needsRun: boolean}>} */
 const VIEWS = {
-  flow: { title: "Flow", draw: flowView, needsRun: true },
-  attention: { title: "Attention", draw: attentionView, needsRun: true },
-  whatif: { title: "What if?", draw: whatIfView, needsRun: true },
-  compare: { title: "Compare", draw: compareView, needsRun: true },
-  train: { title: "Train", draw: trainView, needsRun: false },
-  course: { title: "Course", draw: courseView, needsRun: false },
+  flow: { title: "Flow", load: async () => flowView, needsRun: true },
+  attention: { title: "Attention", load: async () => (await import("./views/attention.js")).attentionView, needsRun: true },
+  whatif: { title: "What if?", load: async () => (await import("./views/whatif.js")).whatIfView, needsRun: true },
+  compare: { title: "Compare", load: async () => (await import("./views/compare.js")).compareView, needsRun: true },
+  train: { title: "Train", load: async () => (await import("./views/train.js")).trainView, needsRun: false },
+  course: { title: "Course", load: async () => (await import("./views/course.js")).courseView, needsRun: false },
 };
 const TYPING_PAUSE = 450;
 
@@ -39,16 +35,27 @@ window.addEventListener("unhandledrejection", (event) => {
   trouble(event.reason);
 });
 
-let byTab = false;
-
+/** The tabs stay the same elements, so that a click that has begun on one is not lost. */
 function drawTabs() {
-  const tabs = Object.entries(VIEWS).map(([key, view]) =>
-    h("a", { href: address(key), "aria-current": key === state.view ? "page" : null, onclick: () => (byTab = true) }, view.title),
-  );
-  fill(byId("tabs"), ...tabs);
+  const place = byId("tabs");
+  if (!place.childElementCount) fill(place, ...Object.values(VIEWS).map((view) => h("a", {}, view.title)));
+  Object.keys(VIEWS).forEach((key, index) => {
+    const tab = place.children[index];
+    tab.setAttribute("href", address(key));
+    if (key === state.view) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  });
 }
 
+/** What is still seen of the view that one left, or of the model, takes no clicks: the next comes in its place. */
+function leave() {
+  for (const left of byId("view").children) left.inert = true;
+}
+
+let drawings = 0;
+
 function draw() {
+  const mine = ++drawings;
   writeAddress();
   drawTabs();
   document.title = `${VIEWS[state.view].title} · clearhead`;
@@ -56,56 +63,85 @@ function draw() {
   const place = byId("view");
   place.dataset.view = state.view;
   if (view.needsRun && !state.run) {
-    fill(place, h("p", {}, "Type a text above, and it runs here."));
+    fill(place, h("p", {}, underWay() ? "running …" : "Type a text above, and it runs here."));
+    place.setAttribute("aria-busy", "false");
     return;
   }
-  Promise.resolve(view.draw(place)).catch(trouble);
+  place.setAttribute("aria-busy", "true");
+  drawView(view, place)
+    .catch(trouble)
+    .finally(() => mine === drawings && place.setAttribute("aria-busy", "false"));
 }
 
-/** @param {string} name @param {boolean} [keepText] */
-async function choose(name, keepText = false) {
-  say(`loading ${name} …`);
-  const model = /** @type {Model} */ (await ask(`models/${encodeURIComponent(name)}`));
+/** @param {{load: () => Promise<Draw>}} view @param {HTMLElement} place */
+async function drawView(view, place) {
+  const draws = await view.load();
+  if (VIEWS[state.view] === view) await draws(place);
+}
+
+let choosing = 0;
+
+/** Of two models that were chosen, the later is shown, whichever is there first. @param {string} name @param {boolean} [keepText] @param {{model: Model, run: Run} | null} [ready] what was made before it was asked for */
+async function choose(name, keepText = false, ready = null) {
+  const mine = ++choosing;
+  if (!ready) say(`loading ${name} …`);
+  const model = ready?.model ?? /** @type {Model} */ (await ask(`models/${encodeURIComponent(name)}`));
+  if (mine !== choosing) return;
   const question = state.question;
   state.model = model;
   state.run = null;
+  if (VIEWS[state.view].needsRun) leave();
   closeWhy();
   state.question = question;
   if (!keepText || !state.text) state.text = model.examples[0];
-  if (!model.targets.includes(state.to)) state.to = model.targets.includes("fr") ? "fr" : (model.targets[0] ?? "");
+  if (!model.targets.includes(state.to)) state.to = model.usual.to ?? "";
   byId("model").value = name;
   fill(byId("to"), ...model.targets.map((one) => h("option", { value: one, selected: one === state.to }, one)));
   byId("to-label").hidden = model.targets.length === 0;
   fill(byId("examples"), h("option", { value: "" }, "Examples …"), ...model.examples.map((one) => h("option", { value: one }, one)));
   byId("text").value = state.text;
-  await run();
+  const same = ready && state.text === model.examples[0] && state.to === (model.usual.to ?? "");
+  try {
+    await run(false, same ? ready.run : null);
+  } catch (error) {
+    if (!state.run && VIEWS[state.view].needsRun) draw();
+    throw error;
+  }
 }
 
-/** @param {boolean} [draft] */
-async function run(draft = false) {
+/** @param {boolean} [draft] @param {Run | null} [ready] */
+async function run(draft = false, ready = null) {
   if (!state.model || !state.text.trim()) return;
   const begun = performance.now();
-  if (!(await rerun({ draft }))) return;
+  if (ready) show(ready);
+  else if (!(await rerun({ draft }))) return;
   const made = /** @type {Run} */ (state.run);
   const tokens = made.source.length + made.target.length;
   const took = Math.round(performance.now() - begun);
-  say(draft ? `${tokens} tokens, a draft in ${took} ms` : `${tokens} tokens, ${Object.keys(made.sites).length} sites recorded in ${took} ms`);
-  if (!draft && state.question) await reopen(state.question).catch(() => closeWhy());
+  const sites = `${tokens} tokens, ${Object.keys(made.sites).length} sites recorded`;
+  say(draft ? `${tokens} tokens, a draft in ${took} ms` : ready ? sites : `${sites} in ${took} ms`);
+  if (!draft) await refresh();
 }
 
 /** The run and all that was asked of it, as one file that opens without this server. */
 async function saveWalk() {
   const made = state.run;
   if (!made) return;
+  const { download } = await import("./export.js");
   const response = await fetch(`/api/runs/${made.run}/walk`, { method: "POST", body: JSON.stringify({ questions: walk() }) });
   if (!response.ok) throw new Error("the walk could not be saved");
   download(await response.blob(), "walk.html");
 }
 
+/** @param {"svg" | "png"} kind */
+async function savePicture(kind) {
+  await (await import("./export.js")).saveView(kind);
+}
+
 function listenToForm() {
   byId("save").addEventListener("click", () => saveWalk().catch(complain));
-  byId("as-svg").addEventListener("click", () => saveView("svg").catch(complain));
-  byId("as-png").addEventListener("click", () => saveView("png").catch(complain));
+  byId("as-svg").addEventListener("click", () => savePicture("svg").catch(complain));
+  byId("as-png").addEventListener("click", () => savePicture("png").catch(complain));
   let timer = 0;
   byId("ask").addEventListener("submit", (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -131,52 +167,85 @@ function listenToForm() {
     run().catch(complain);
   });
   window.addEventListener("hashchange", () => follow().catch(complain));
+  document.addEventListener("click", followLink);
 }
 
-/** Goes where the address says: another view, another text, another model. */
+/** A link of the page is followed at once: by the time the browser says that the address has changed, something else may have been clicked. @param {MouseEvent} event */
+function followLink(event) {
+  const link = event.target instanceof Element ? event.target.closest("a[href^='#/']") : null;
+  const aside = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  const tab = link ? [...byId("tabs").children].indexOf(link) : -1;
+  const byTab = tab >= 0; // which leads to another view of what is asked for by now, also while that is on its way
+  const wanted = byTab ? address(Object.keys(VIEWS)[tab]) : link?.getAttribute("href");
+  if (!wanted || aside || wanted === location.hash) return;
+  event.preventDefault();
+  history.pushState(null, "", wanted);
+  follow().then(() => byTab && byId("view").focus({ preventScroll: true })).catch(complain);
+}
+
+let following = 0;
+
+/** Goes where the address says: another view, another text, another model, another number. */
 async function follow() {
-  const before = { text: state.text, to: state.to };
+  const mine = ++following;
+  const drawn = drawings;
+  const before = { text: state.text, to: state.to, view: state.view, question: state.question };
   const wanted = readAddress(VIEWS);
-  if (wanted && wanted !== state.model?.name && state.names.includes(wanted)) await choose(wanted, true);
-  else if (state.text !== before.text || state.to !== before.to) {
-    byId("text").value = state.text;
-    byId("to").value = state.to;
-    await run();
-  } else draw();
-  if (!VIEWS[state.view].needsRun) draw();
-  if (byTab) byId("view").focus({ preventScroll: true });
-  byTab = false;
+  if (state.view !== before.view) leave();
+  const same = state.text === before.text && state.to === before.to;
+  const other = wanted !== null && wanted !== state.model?.name;
+  if (!state.question && (other || !same)) closeWhy();
+  else state.question ||= before.question; // the pane stays open beside another view of the same run
+  try {
+    if (other && !state.names.includes(wanted)) showNames((await ask("models")).models); // trained a moment ago
+    if (mine !== following) return;
+    if (other && state.names.includes(wanted)) await choose(wanted, true);
+    else if (!same) {
+      byId("text").value = state.text;
+      byId("to").value = state.to;
+      await run();
+    } else if (state.question !== before.question) refresh();
+  } finally {
+    if (mine === following && drawn === drawings) draw();
+  }
 }
 
-/** Asks which models there are: those that the server began with, and those that were trained here. */
-async function learnNames() {
-  const { models } = await ask("models");
-  state.names = models;
-  fill(byId("model"), ...models.map((/** @type {string} */ name) => h("option", { value: name, selected: name === state.model?.name }, name)));
+/** @param {string[]} names */
+function showNames(names) {
+  state.names = names;
+  fill(byId("model"), ...names.map((name) => h("option", { value: name, selected: name === state.model?.name }, name)));
+}
+
+/** What was not needed for the first view: there before one asks for it, and without the server if that ends. */
+function fetchTheRest() {
+  const fetch = () => Promise.all([import("./export.js"), ...Object.values(VIEWS).map((view) => view.load())]).catch(complain);
+  if ("requestIdleCallback" in window) requestIdleCallback(fetch, { timeout: 3000 });
+  else setTimeout(fetch, 500);
 }
 
 async function begin() {
-  const [, legend] = await Promise.all([learnNames(), ask("legend")]);
+  const start = await ask("start");
   const wanted = readAddress(VIEWS);
-  state.axes = legend.axes;
-  state.ramp = legend.ramp;
+  state.axes = start.axes;
+  state.ramp = start.ramp;
+  showNames(start.models);
   listen(() => {
     if (VIEWS[state.view].needsRun) return draw();
     writeAddress();
     drawTabs();
   });
   listenToForm();
-  document.addEventListener("clearhead-models", () => learnNames().catch(complain));
+  document.addEventListener("clearhead-models", async () => showNames((await ask("models")).models));
   drawTabs();
-  const names = state.names;
-  if (!names.length) {
+  if (!start.first) {
     say("there is no model here\ntry: clearhead explain FOLDER", true);
     changed();
     return;
   }
   if (!VIEWS[state.view].needsRun) draw();
-  const first = names.includes(wanted ?? "") ? /** @type {string} */ (wanted) : names.includes("translator") ? "translator" : names[0];
-  await choose(first, state.text !== "");
+  const first = wanted && state.names.includes(wanted) ? wanted : start.first;
+  await choose(first, state.text !== "", start.ready?.model.name === first ? start.ready : null);
+  fetchTheRest();
 }
 
 begin().catch(complain);

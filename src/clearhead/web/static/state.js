@@ -49,8 +49,15 @@ export function changed() {
   for (const listener of listeners) listener();
 }
 
+/** Makes a run the one that is shown. @param {Run} run */
+export function show(run) {
+  state.run = run;
+  state.step = Math.min(state.step, Math.max(0, run.candidates.length - 1));
+  changed();
+}
+
 /** What a draft leaves out, so that it is there while one types. */
-const DRAFT = { max_new_tokens: 6, beams: 1 };
+const DRAFT = { max_new_tokens: 3, beams: 1 };
 
 /**
  * The request that runs a model on a text.
@@ -65,7 +72,7 @@ export function request(model, text, options = {}) {
   if (model.targets.length) wanted.to = model.targets.includes(state.to) ? state.to : model.targets[0];
   if (model.family === "encoder-only") return wanted;
   wanted.write = true;
-  wanted.decoding = { max_new_tokens: 24, ...(model.family === "decoder-only" ? { temperature: 0 } : {}), ...state.decoding };
+  wanted.decoding = { ...model.usual.decoding, ...state.decoding };
   const drawn = Boolean(wanted.decoding.temperature);
   if (!drawn) for (const name of ["top_k", "top_p"]) delete wanted.decoding[name];
   if (model.family === "decoder-only") delete wanted.decoding.beams;
@@ -101,6 +108,11 @@ export function rerun({ draft = false } = {}) {
   });
 }
 
+/** Whether something runs. */
+export function underWay() {
+  return busy;
+}
+
 async function work() {
   busy = true;
   while (waiting) {
@@ -110,11 +122,7 @@ async function work() {
     try {
       const run = await ask("runs", request(model, state.text, { draft: mine.draft }));
       const current = state.model === model;
-      if (current) {
-        state.run = run;
-        state.step = Math.min(state.step, Math.max(0, run.candidates.length - 1));
-        changed();
-      }
+      if (current) show(run);
       mine.resolve(current);
     } catch (error) {
       mine.reject(error);

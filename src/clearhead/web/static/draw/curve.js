@@ -3,9 +3,10 @@
 import { h, s, short } from "../dom.js";
 
 const INKS = ["#2d7dd2", "#d55e00", "#009e73", "#cc79a7"];
-const WIDE = 560;
 const HIGH = 190;
 const LEFT = 44;
+/** As wide as it is shown, so that what is written in it is as large as elsewhere. */
+const width = () => (matchMedia("(max-width: 700px)").matches ? 330 : 560);
 
 /** @typedef {{name: string, points: [number, number][]}} Line */
 
@@ -15,17 +16,19 @@ const LEFT = 44;
  * @returns {HTMLElement}
  */
 export function curve(lines, options) {
+  const wide = width();
   const points = lines.flatMap((line) => line.points);
   const low = options.low ?? Math.min(0, ...points.map(([, y]) => y));
   const high = options.high ?? Math.max(...points.map(([, y]) => y), low + 1e-9);
   const first = Math.min(...points.map(([x]) => x));
   const last = Math.max(...points.map(([x]) => x), first + 1);
-  const across = (/** @type {number} */ x) => LEFT + 14 + ((WIDE - LEFT - 48) * (x - first)) / (last - first);
+  const across = (/** @type {number} */ x) => LEFT + 14 + ((wide - LEFT - 48) * (x - first)) / (last - first);
   const down = (/** @type {number} */ y) => 22 + ((HIGH - 52) * (high - y)) / (high - low);
   const said = lines.map((line) => `${line.name}: ${line.points.map(([, y]) => short(y, 3)).slice(-12).join(", ")}`).join("; ");
-  const svg = s("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, class: "curve", role: "img", "aria-label": `${options.name}. ${said}` });
-  for (const y of [low, (low + high) / 2, high]) svg.append(s("line", { class: "axis", x1: LEFT, x2: WIDE - 8, y1: down(y), y2: down(y) }), s("text", { x: 2, y: down(y) + 4 }, short(y, 3)));
-  const ticks = options.ticks ?? [];
+  const svg = s("svg", { viewBox: `0 0 ${wide} ${HIGH}`, class: "curve", role: "img", "aria-label": `${options.name}. ${said}` });
+  for (const y of [low, (low + high) / 2, high]) svg.append(s("line", { class: "axis", x1: LEFT, x2: wide - 8, y1: down(y), y2: down(y) }), s("text", { x: 2, y: down(y) + 4 }, short(y, 3)));
+  const close = (options.ticks?.length ?? 0) * 64 > wide;
+  const ticks = (options.ticks ?? []).map((tick) => (close ? (tick.split(" ").pop() ?? "") : tick));
   ticks.forEach((tick, place) => svg.append(s("text", { x: across(place), y: HIGH - 8, "text-anchor": "middle" }, tick)));
   if (!ticks.length) svg.append(s("text", { x: across(first), y: HIGH - 8 }, String(first)), s("text", { x: across(last), y: HIGH - 8, "text-anchor": "end" }, String(last)));
   lines.forEach((line, which) => {

@@ -48,7 +48,7 @@ export function matrix(values, options) {
   const guess = Math.max(7, Math.min(32, Math.floor((room - 90) / Math.max(nColumns, 6))));
   const font = `${Math.min(13, Math.max(9, guess - 2))}px system-ui, "Noto Sans", "Noto Sans Devanagari", sans-serif`;
   probe.font = font;
-  const widest = (/** @type {string[]} */ words) => Math.min(110, Math.max(...words.map((word) => probe.measureText(word).width), 8) + 10);
+  const widest = (/** @type {string[]} */ words) => Math.ceil(Math.min(110, Math.max(...words.map((word) => probe.measureText(word).width), 8) + 10));
   const named = guess >= 9;
   const left = named ? widest(options.rows) : 8;
   const top = named ? widest(options.columns) : 8;
@@ -98,9 +98,9 @@ export function matrix(values, options) {
   }
 
   function frame() {
-    context.strokeStyle = look.color;
-    if (options.highlight !== undefined && options.highlight >= 0 && options.highlight < nRows) context.strokeRect(left - 0.5, top + options.highlight * cell - 0.5, nColumns * cell, cell);
     context.lineWidth = 2;
+    context.strokeStyle = "#2d7dd2"; // seen on pale cells, in light and in dark
+    if (options.highlight !== undefined && options.highlight >= 0 && options.highlight < nRows) context.strokeRect(left, top + options.highlight * cell, nColumns * cell - 1, cell - 1);
     context.strokeStyle = "#d55e00";
     context.strokeRect(left + cursor.column * cell, top + cursor.row * cell, cell - 1, cell - 1);
     context.lineWidth = 1;

@@ -1,4 +1,4 @@
-// The beam tree: every way that the search followed, also those that died.
+// The beam tree: every way that the search followed, also those that died; what ended soon stands above what went on, so that a step goes down by a few rows only.
 
 import { h, s } from "../dom.js";
 
@@ -35,15 +35,20 @@ export function tree(steps, best) {
     running = after;
   });
   let leaf = 0;
+  /** @type {(index: number) => number} */
+  const leaves = (index) => nodes[index].children.reduce((sum, child) => sum + leaves(child), nodes[index].children.length ? 0 : 1);
+  const smallFirst = (/** @type {number[]} */ some) => [...some].sort((one, other) => leaves(one) - leaves(other));
   const place = (/** @type {number} */ index) => {
     const node = nodes[index];
-    node.children.forEach(place);
-    node.row = node.children.length ? node.children.reduce((sum, child) => sum + nodes[child].row, 0) / node.children.length : leaf++;
+    const children = smallFirst(node.children);
+    children.forEach(place);
+    node.row = children.length ? nodes[children[0]].row : leaf++;
   };
-  nodes.forEach((node, index) => node.parent < 0 && place(index));
+  smallFirst(nodes.flatMap((node, index) => (node.parent < 0 ? [index] : []))).forEach(place);
   const wide = (steps.length + 1) * COLUMN;
   const high = Math.max(1, leaf) * ROW + 8;
-  const svg = s("svg", { width: wide, height: high, role: "img", "aria-label": `beam tree: ${nodes.length} candidates` });
+  const svg = s("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": `beam tree: ${nodes.length} candidates` });
+  svg.style.width = `clamp(${Math.round(0.9 * wide)}px, 100%, ${wide}px)`;
   for (const node of nodes) {
     const x = node.depth * COLUMN + 4;
     const y = node.row * ROW + 4;
@@ -56,5 +61,5 @@ export function tree(steps, best) {
     const word = node.beam.shown.length > 10 ? `${node.beam.shown.slice(0, 9)}…` : node.beam.shown;
     svg.append(box, s("text", { x: x + 5, y: y + 14, fill: ink }, word));
   }
-  return h("div", { class: "tree" }, svg, h("p", { class: "quiet" }, "Blue: the text. Green: finished, and not the best. Grey: went on. White: given up."));
+  return h("div", { class: "tree", tabindex: 0, role: "region", "aria-label": "The beam tree" }, svg, h("p", { class: "quiet" }, "Blue: the text. Green: finished, and not the best. Grey: went on. White: given up."));
 }

@@ -20,6 +20,13 @@ const SMALL = 48;
 const AS = { cells: "cells", lines: "lines", text: "text" };
 /** @type {Record<string, string>} */
 const BY = { "": "pictures", entropy: "entropy, bits", previous: "share of the previous token", first: "share of the first token", own: "share of itself", distance: "distance", sharpest: "greatest share" };
+/** Who asks whom in each kind of attention. @type {Record<string, string>} */
+const READS = {
+  self: "Each token asks the others of its own text, and takes most from those it looks at most.",
+  cross: "Each token that is written asks the source, and takes most from the words it looks at most.",
+};
+/** What a head mostly does, where one thing stands out. @type {Record<string, string>} */
+const KINDS = { elsewhere: "sharp, at no fixed place", spread: "a bit of everything", "previous token": "mostly the previous token", "first token": "mostly the first token", itself: "mostly itself" };
 let drawing = 0;
 
 /** @param {HTMLElement} place */
@@ -50,6 +57,7 @@ export async function attentionView(place) {
   fill(
     place,
     h("h2", {}, "Who looks at whom"),
+    h("p", {}, READS[part.split(" ").pop() ?? ""] ?? "", " Every head has a way of its own; choose one, then point at a word."),
     h(
       "div",
       { class: "controls" },
@@ -71,7 +79,7 @@ function partOf(site) {
 /** @param {Summary | undefined} summary */
 function told(summary) {
   if (!summary) return "";
-  return `${summary.kind}; entropy ${short(summary.entropy, 3)} bits, distance ${short(summary.distance, 3)}, previous token ${short(summary.previous, 2)}, first token ${short(summary.first, 2)}`;
+  return `${KINDS[summary.kind] ?? summary.kind}; entropy ${short(summary.entropy, 3)} bits, distance ${short(summary.distance, 3)}, previous token ${short(summary.previous, 2)}, first token ${short(summary.first, 2)}`;
 }
 
 /**
@@ -86,6 +94,7 @@ export async function headGrid(run, sites, summaries, options) {
   const grid = h("div", { class: "headgrid", tabindex: -1 });
   grid.style.gridTemplateColumns = `max-content repeat(${most}, max-content)`;
   const all = await Promise.all(sites.map((site) => values(run.run, site, { most: SMALL })));
+  const size = matchMedia("(max-width: 900px)").matches ? 42 : 56;
   sites.forEach((site, layer) => {
     const found = all[layer];
     const [heads, rows, columns] = found.shape;
@@ -99,7 +108,7 @@ export async function headGrid(run, sites, summaries, options) {
       const isOff = options.off?.has(key) ?? false;
       const name = `${site.replace(".pattern", "")} head ${head}`;
       const says = told(summaries.find((one) => one.site === site && one.head === head));
-      const picture = thumbnail(found.data.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, 56);
+      const picture = thumbnail(found.data.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, size);
       grid.append(h("button", { type: "button", "data-key": name, class: isOff ? "off" : "", "aria-pressed": String(options.off ? isOff : key === options.chosen), "aria-label": options.off ? `switch ${name} ${isOff ? "on" : "off"}` : `${name}: ${says}`, title: `${name}\n${says}`, onclick: () => options.onpick(site, head) }, picture));
     }
   });
@@ -142,7 +151,7 @@ async function oneHead(run, site, head, summaries) {
   const queries = labels(run, site, "Q", found.shape[0]);
   const keys = labels(run, site, "K", found.shape[1]);
   const summary = summaries.find((one) => one.site === site && one.head === head);
-  const ask_ = (/** @type {number} */ row, /** @type {number} */ column) => why(site, { H: head, Q: row, K: column });
+  const ask_ = (/** @type {number} */ row, /** @type {number} */ column) => why(site, { H: head, Q: row, K: column }, { run: run.run });
   const as = state.where.as ?? "cells";
   const start = { row: Number(state.where.rows ?? 0), column: Number(state.where.columns ?? 0), size: 32 };
   const onmove = (/** @type {{row: number, column: number}} */ view) => keep({ rows: view.row || "", columns: view.column || "" });
@@ -152,7 +161,7 @@ async function oneHead(run, site, head, summaries) {
     "div",
     {},
     h("h3", {}, `${site.replace(".pattern", "")}, head ${head}`),
-    summary ? h("p", { class: "quiet" }, `looks mostly at: ${told(summary)}`) : null,
+    summary ? h("p", { class: "quiet" }, `Its habit: ${told(summary)}`) : null,
     as === "lines" ? explore(found, { ...base, detail: asLines }) : as === "text" ? reading(found, queries, keys, ask_) : explore(found, base),
   );
 }
@@ -166,5 +175,5 @@ async function alignment(run) {
   const right = found.weights.length === shape[0];
   if (!right) return null;
   const one = data.length ? lines(data, found.target, found.source) : s("svg");
-  return h("section", { class: "panel", "aria-label": "Alignment" }, h("h3", {}, "Which words were made from which: the layer that looks most sharply, mean of its heads, pieces joined to words"), h("div", { class: "columns" }, h("div", { class: "wide" }, one), h("div", { class: "wide" }, matrix({ data, shape }, { rows: found.target, columns: found.source, axes: "TS", name: "alignment of words", room: 520 }))));
+  return h("section", { class: "panel alignment", "aria-label": "Alignment" }, h("h3", {}, "Which words were made from which"), h("p", { class: "quiet" }, "The layer that looks most sharply, mean of its heads, pieces joined to words."), h("div", { class: "columns" }, h("div", { class: "wide" }, one), h("div", { class: "wide" }, matrix({ data, shape }, { rows: found.target, columns: found.source, axes: "TS", name: "alignment of words", room: 520 }))));
 }

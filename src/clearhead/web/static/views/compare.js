@@ -72,7 +72,7 @@ function layers(found, word) {
   const points = found.map(([, value], place) => /** @type {[number, number]} */ ([place, value]));
   const ticks = found.map((_, place) => (place ? `layer ${place - 1}` : "embed"));
   const low = Math.max(-1, Math.min(...found.map(([, value]) => value)) - 0.1);
-  return h("section", { class: "panel" }, h("h3", {}, `“${word}” in both sentences: the cosine of its two vectors, layer by layer`), curve([{ name: word, points }], { name: `cosine of “${word}”`, ticks, low: Math.floor(low * 10) / 10, high: 1, dots: true }));
+  return h("section", { class: "panel" }, h("h3", {}, `“${word}” in both sentences: the cosine of its two vectors, layer by layer`), h("p", { class: "quiet" }, "1 is the same direction. Where the curve falls, the words around it have made two meanings of one word."), curve([{ name: word, points }], { name: `cosine of “${word}”`, ticks, low: Math.floor(low * 10) / 10, high: 1, dots: true }));
 }
 
 /** @param {Run} run @param {Model} model @param {string} text */

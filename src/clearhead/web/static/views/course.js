@@ -57,6 +57,9 @@ export async function courseView(place) {
       ),
     ),
   );
+  const row = /** @type {HTMLElement} */ (place.querySelector(".chapters"));
+  const chosen = /** @type {HTMLElement} */ (row.querySelector("[aria-pressed=true]"));
+  row.scrollTo(chosen.offsetLeft - row.offsetLeft - 40, chosen.offsetTop - row.offsetTop - 80);
 }
 
 /** How much was answered, in words and as a bar. */

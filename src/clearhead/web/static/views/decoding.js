@@ -5,18 +5,19 @@ import { writeAddress } from "../address.js";
 import { fill, h, short } from "../dom.js";
 import { bars } from "../draw/bars.js";
 import { cache } from "../draw/cache.js";
+import { lookedAt } from "../draw/looked.js";
 import { drawn } from "../draw/sampling.js";
 import { tree } from "../draw/tree.js";
 import { rerun, state } from "../state.js";
 import { complain } from "../status.js";
-import { why } from "./why.js";
+import { refresh, why } from "./why.js";
 
 /** @typedef {import("../api.js").Run} Run */
 /** @typedef {import("../api.js").Model} Model */
 
 let playing = 0;
 const opened = { tree: false };
-const SHOWN = 10;
+const SHOWN = 8;
 /** @type {Record<string, [number, number, number, number]>} */
 const SLIDERS = { beams: [1, 8, 1, 4], temperature: [0, 2, 0.05, 0], top_k: [0, 100, 1, 0], top_p: [0.05, 1, 0.05, 1] };
 
@@ -50,12 +51,24 @@ export function decodingPanel(run, model, again) {
       h("h3", {}, reads ? "The text" : writes ? "What the decoder reads, token by token" : "The text"),
       h("ol", { class: "tokens", "aria-label": "Tokens" }, ...tokens),
       stepper(step, steps, writes, again),
+      h("p", { class: "step-says" }, stepInWords(run, own[here]?.shown ?? "", step, reads)),
+      lookedAt(run, here, (site, index) => why(site, index, { run: run.run })),
       writes && model.stacks.decoder && !model.recurrent ? cache({ layers: model.stacks.decoder.layers, filled: here + 1, total: run.target.length, fresh: step ? 1 : here + 1 }, run.source.length) : null,
-      settings(model, () => drawLikely(likely, run, model, step)),
     ),
-    likely,
+    h("div", {}, likely, settings(model, () => drawLikely(likely, run, model, step))),
     run.beams.length ? beams(run) : null,
   );
+}
+
+/** What happens at a step. @param {Run} run @param {string} token the one that is read @param {number} step @param {boolean} reads */
+function stepInWords(run, token, step, reads) {
+  const best = run.candidates[step][0];
+  const says = `“${best.shown}”, with probability ${short(best.p, 3)}`;
+  if (reads) return `At “${token}” the head's first answer is ${says}.`;
+  const taken = run.written[step];
+  const read = step === 0 && run.source.length ? `It begins with “${token}”, its sign to start.` : `It reads “${token}”.`;
+  if (!taken) return `${read} The likeliest to come next is ${says}.`;
+  return `${read} The likeliest to come next is ${says}${taken.id === best.id ? ", and it is taken." : `; “${taken.shown}” is taken.`}`;
 }
 
 /** @param {number} step @param {number} steps @param {boolean} writes @param {() => void} again */
@@ -108,17 +121,12 @@ function play(again) {
  */
 async function drawLikely(place, run, model, step) {
   const writes = run.written.length > 0;
-  const set = sampling();
   const letter = model.family === "encoder-only" ? "S" : "T";
   const alone = run.sites.logits?.axes === "BV";
-  const pick = (/** @type {import("../api.js").Candidate} */ one) => why("logits", alone ? { V: one.id } : { [letter]: step, V: one.id });
-  /** @type {Map<number, number> | undefined} */
-  let after;
-  if (writes && set.temperature > 0) {
-    const found = await values(run.run, "logits");
-    const size = found.shape[found.shape.length - 1];
-    after = drawn(found.data.subarray(step * size, (step + 1) * size), set);
-  }
+  const pick = (/** @type {import("../api.js").Candidate} */ one) => why("logits", alone ? { V: one.id } : { [letter]: step, V: one.id }, { run: run.run });
+  const found = writes && sampling().temperature > 0 ? await values(run.run, "logits", { row: step }) : null;
+  const set = sampling(); // as it is by now
+  const after = found && set.temperature > 0 ? drawn(found.data, set) : undefined;
   const title = !writes ? "What the head says here" : after ? "What could come next, and after temperature, top-k and top-p" : "What could come next";
   fill(
     place,
@@ -126,6 +134,11 @@ async function drawLikely(place, run, model, step) {
     bars(run.candidates[step].slice(0, SHOWN), { chosen: writes ? run.written[step]?.id : undefined, onpick: pick, after }),
     h("p", { class: "quiet" }, writes ? "★ was taken. Click a word to see why it has this probability." : "Click one to see why."),
   );
+}
+
+/** Runs with the settings as they are now; a number that is open is that of the new run. */
+function anew() {
+  rerun().then((shown) => (shown ? refresh() : undefined)).catch(complain);
 }
 
 function sampling() {
@@ -152,13 +165,13 @@ function settings(model, redraw) {
     const settle = (/** @type {Event} */ event) => {
       read(event);
       state.decoding.seed ??= 1;
-      rerun().catch(complain);
+      anew();
     };
     return h("label", {}, h("span", {}, name.replace("_", "-")), h("input", { type: "range", min: low, max: high, step, value, "aria-label": name.replace("_", "-"), oninput: live, onchange: settle }), told);
   });
   const another = () => {
     state.decoding.seed = (state.decoding.seed ?? 1) + 1;
-    rerun().catch(complain);
+    anew();
   };
   const hot = sampling().temperature > 0;
   return h("div", { class: "sliders", role: "group", "aria-label": "Decoding settings" }, ...sliders, hot ? h("button", { type: "button", class: "small", onclick: another }, "draw again") : null);

@@ -35,7 +35,9 @@ function sheet(example, results) {
   if (!example.inputs.length) return [];
   const said = h("p", { class: "bad", role: "status" });
   const fields = example.inputs.map((input) => input.value.map((row) => (Array.isArray(row) ? row.map((cell) => numberField(cell, input)) : [wordField(row, input)])));
+  let latest = 0;
   const work = async () => {
+    const mine = ++latest;
     /** @type {Record<string, (number[] | string)[]>} */
     const given = {};
     example.inputs.forEach((input, which) => {
@@ -43,9 +45,10 @@ function sheet(example, results) {
     });
     try {
       said.textContent = "";
-      show(results, /** @type {Example} */ (await ask(`examples/${example.key}`, { given })));
+      const worked = /** @type {Example} */ (await ask(`examples/${example.key}`, { given }));
+      if (mine === latest) show(results, worked);
     } catch (error) {
-      said.textContent = error instanceof Error ? error.message : String(error);
+      if (mine === latest) said.textContent = error instanceof Error ? error.message : String(error);
     }
   };
   const reset = () => {

@@ -1,11 +1,12 @@
 // The flow: the architecture as the model's own configuration says it, the numbers of the run in every part of it.
 
-import { keep } from "../address.js";
+import { address, keep } from "../address.js";
 import { fill, h } from "../dom.js";
 import { connect } from "../draw/connect.js";
 import { shape } from "../draw/shape.js";
 import { state } from "../state.js";
 import { decodingPanel } from "./decoding.js";
+import { why } from "./why.js";
 import { settled, zoomed } from "./zoom.js";
 
 /** @typedef {import("../api.js").Run} Run */
@@ -27,13 +28,30 @@ export async function flowView(place) {
   fill(
     place,
     h("div", { class: "title" }, h("h2", {}, model.name), h("span", { class: "quiet" }, `${kind}, ${(model.parameters / 1e6).toFixed(2)} million parameters`)),
+    invitation(run, model),
     decodingPanel(run, model, again),
-    h("div", { class: "columns" }, stacks, detail),
+    h("div", { class: state.where.block || state.where.site ? "columns near" : "columns" }, stacks, detail),
   );
   connect(stacks);
 }
 
-/** @param {string} name @param {Model} model @param {Run} run @param {() => void} again */
+/** What runs here, and what to try first. @param {Run} run @param {Model} model */
+function invitation(run, model) {
+  const does = { "encoder-decoder": "reads your text, then writes its own, one piece at a time", "decoder-only": "reads your text and goes on with it, one piece at a time", "encoder-only": "reads your whole text at once, every word beside every other" }[model.family] ?? "reads your text";
+  const best = run.candidates[run.candidates.length ? Math.min(state.step, run.candidates.length - 1) : 0]?.[0];
+  const letter = model.family === "encoder-only" ? "S" : "T";
+  const index = run.sites.logits?.axes === "BV" ? {} : { [letter]: Math.min(state.step, run.candidates.length - 1) };
+  const ask = best ? h("button", { type: "button", class: "small", onclick: () => why("logits", { ...index, V: best.id }, { run: run.run }) }, `Why “${best.shown}”?`) : null;
+  const go = (/** @type {string} */ view, /** @type {string} */ says) => h("a", { class: "try", href: address(view, {}) }, says);
+  return h(
+    "div",
+    { class: "lead" },
+    h("p", {}, `A real model, running here: it ${does}. Nothing in it is hidden: click any part, word or number, and see how it was made.`),
+    h("p", { class: "tries" }, h("span", { class: "quiet" }, "Try:"), ask, go("attention", "Who looks at whom"), go("whatif", "Switch a head off"), go("course", "Learn it step by step")),
+  );
+}
+
+/** @param {string} name @param {Model} model @param {Run} run @param {() => Promise<void>} again */
 function stack(name, model, run, again) {
   const config = model.stacks[name];
   const embed = `${name}.embed.token` in run.sites ? `${name}.embed` : "embed";
@@ -63,7 +81,7 @@ function stack(name, model, run, again) {
  * @param {import("../api.js").Stack} config
  * @param {boolean} crosses
  * @param {Run} run
- * @param {() => void} again
+ * @param {() => Promise<void>} again
  */
 function block(name, layer, config, crosses, run, again) {
   const heads = config.kvHeads === config.heads ? `${config.heads} heads` : `${config.heads} heads on ${config.kvHeads}`;
@@ -79,7 +97,13 @@ function block(name, layer, config, crosses, run, again) {
   );
 }
 
-/** @param {string} name @param {import("../api.js").Stack} config @param {Run} run @param {() => void} again */
+/** Where the zoom stands below the model, as on a phone, it comes into sight. */
+function toZoom() {
+  const zoom = document.querySelector(".zoom");
+  if (zoom && zoom.getBoundingClientRect().top > window.innerHeight - 120) zoom.scrollIntoView({ block: "start" });
+}
+
+/** @param {string} name @param {import("../api.js").Stack} config @param {Run} run @param {() => Promise<void>} again */
 function recurrent(name, config, run, again) {
   const looks = name === "decoder" && "decoder.cross.pattern" in run.sites;
   return [
@@ -98,7 +122,7 @@ function recurrent(name, config, run, again) {
  * @param {string} site
  * @param {string} title
  * @param {Run} run
- * @param {() => void} again
+ * @param {() => Promise<void>} again
  * @param {string} block
  * @param {string} inside
  * @param {string} [kind]
@@ -110,7 +134,7 @@ function part(site, title, run, again, block, inside, kind = "") {
   const pressed = inside ? state.where.block === key : state.where.site === site;
   const pick = () => {
     keep({ block: key, site: inside ? "" : site });
-    again();
+    again().then(toZoom);
   };
   return h("button", { class: `part ${kind}`, type: "button", "aria-pressed": String(pressed), onclick: pick }, h("span", {}, title), shape(record.axes, record.shape));
 }

@@ -21,22 +21,28 @@ export function liveBox(live) {
   const head = [h("h3", {}, "Live"), h("p", {}, live.says)];
   const foot = h("p", {}, h("a", { href: link }, "Open it in full"));
   if (!name || live.view === "train") return h("section", { class: "panel", "aria-label": "Live" }, ...head, foot);
-  const board = h("div", {}, h("p", { class: "quiet" }, "running …"));
-  const box = h("section", { class: "panel", "aria-label": "Live" }, ...head, board, foot);
-  begin(board, live, name).catch((error) => fill(board, h("p", { class: "bad" }, String(error.message))));
+  const board = h("div", { class: "live-board" }, h("p", { class: "quiet" }, "running …"));
+  const box = h("section", { class: "panel", "aria-label": "Live", "aria-busy": "true" }, ...head, board, foot);
+  begin(board, live, name)
+    .catch((error) => fill(board, h("p", { class: "bad" }, String(error.message))))
+    .finally(() => box.setAttribute("aria-busy", "false"));
   return box;
 }
 
 /** @param {HTMLElement} board @param {Live} live @param {string} name */
 async function begin(board, live, name) {
   const model = /** @type {Model} */ (await ask(`models/${encodeURIComponent(name)}`));
+  if (!board.isConnected) return; // one has gone on meanwhile
   const place = h("div", { "aria-live": "polite" });
   const shown = { text: live.settings.text ?? model.examples[0], step: 0, head: 0, factor: 1, open: false };
   const input = /** @type {HTMLInputElement} */ (h("input", { type: "text", value: shown.text, "aria-label": `A text for ${name}`, maxlength: 400 }));
+  let latest = 0;
   const again = async () => {
+    const mine = ++latest;
     const to = live.settings.to && model.targets.includes(live.settings.to) ? { to: live.settings.to } : {};
     const run = /** @type {Run} */ (await ask("runs", { ...request(model, shown.text), ...to }));
-    await draw(place, live, model, run, shown, to, again);
+    const children = await drawn(live, model, run, shown, to, again);
+    if (mine === latest) fill(place, ...children);
   };
   input.addEventListener("change", () => {
     shown.text = input.value;
@@ -47,36 +53,40 @@ async function begin(board, live, name) {
 }
 
 /**
- * @param {HTMLElement} place
+ * What a box shows of a run.
  * @param {Live} live
  * @param {Model} model
  * @param {Run} run
  * @param {{text: string, step: number, head: number, factor: number, open: boolean}} shown
  * @param {{to?: string}} to
  * @param {() => Promise<void>} again
+ * @returns {Promise<(HTMLElement | null)[]>}
  */
-async function draw(place, live, model, run, shown, to, again) {
+async function drawn(live, model, run, shown, to, again) {
   const written = run.text ? h("p", { class: "said" }, "→ ", h("strong", {}, run.text)) : null;
-  if (live.view === "attention" || live.view === "compare") fill(place, written, await pattern(run, shown, again));
-  else if (live.view === "whatif") fill(place, ...(await changed(model, run, shown, to, again)));
-  else {
+  if (live.view === "attention" || live.view === "compare") return [written, await pattern(run, shown, again)];
+  if (live.view === "whatif") return changed(model, run, shown, to, again);
+  const box = h("div", {});
+  const draw = () => {
     const steps = run.candidates.length;
     const step = Math.min(shown.step, steps - 1);
     const own = model.family === "encoder-only" ? run.source : run.target;
     const here = own.length - steps + step;
     const move = (/** @type {Event} */ event) => {
       shown.step = Number(/** @type {HTMLInputElement} */ (event.target).value);
-      draw(place, live, model, run, shown, to, again);
+      draw();
     };
     fill(
-      place,
+      box,
       written,
       run.source.length && model.family !== "encoder-only" ? h("ol", { class: "tokens", "aria-label": "Source" }, ...run.source.map((token) => h("li", { class: "token" }, token.shown))) : null,
       h("ol", { class: "tokens", "aria-label": "Tokens" }, ...own.map((token, index) => h("li", { class: `token${index === here ? " here" : ""}${run.written.length && index > here ? " later" : ""}` }, token.shown))),
       steps > 1 ? h("label", { class: "line" }, "step ", h("input", { type: "range", min: 0, max: steps - 1, value: step, "aria-label": "Step of the live run", oninput: move })) : null,
       steps ? bars(run.candidates[step].slice(0, 5)) : null,
     );
-  }
+  };
+  draw();
+  return [box];
 }
 
 /** @param {Run} run @param {{head: number}} shown @param {() => Promise<void>} again */

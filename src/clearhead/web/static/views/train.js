@@ -15,8 +15,8 @@ import { complain } from "../status.js";
 const TASKS = /** @type {Record<string, string>} */ ({ reverse: "write letters in reverse", copy: "copy letters", pairs: "my own pairs" });
 const WHICH = /** @type {Record<string, {says: string, list: string[]}>} */ ({
   transformer: { says: "a Transformer", list: ["transformer"] },
-  both: { says: "a Transformer, then an RNN with Bahdanau attention", list: ["transformer", "recurrent-attention"] },
-  all: { says: "these two, and an RNN without attention", list: ["transformer", "recurrent-attention", "recurrent"] },
+  both: { says: "Transformer, RNN with attention", list: ["transformer", "recurrent-attention"] },
+  all: { says: "these, and an RNN without", list: ["transformer", "recurrent-attention", "recurrent"] },
 });
 /** What was seen of each lesson. @type {Glimpse[][]} */
 let seen = [];
@@ -25,9 +25,11 @@ let which = "transformer";
 let pasted = "one cat\tun chat\ntwo cats\tdeux chats\none dog\tun chien\ntwo dogs\tdeux chiens";
 let timer = 0;
 let was = "";
+/** Counts what was asked: of two answers only the later adds to what was seen. */
+let asked = 0;
 
 /** @param {HTMLElement} place */
-export function trainView(place) {
+export async function trainView(place) {
   const task = state.where.task ?? "reverse";
   const board = h("section", { "aria-label": "How it goes" });
   const box = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 5, cols: 50, "aria-label": "Pairs: source, a tab, target", hidden: task !== "pairs", oninput: () => (pasted = box.value) }, pasted));
@@ -36,9 +38,9 @@ export function trainView(place) {
   );
   const nets = /** @type {HTMLSelectElement} */ (h("select", { onchange: () => (which = nets.value) }, ...Object.entries(WHICH).map(([key, { says }]) => h("option", { value: key, selected: key === which }, says))));
   const begin = async () => {
+    await ask("training", { task: pick.value, pairs: pick.value === "pairs" ? pasted : "", architectures: WHICH[nets.value].list });
     seen = [];
     chosen = -1;
-    await ask("training", { task: pick.value, pairs: pick.value === "pairs" ? pasted : "", architectures: WHICH[nets.value].list });
     await follow(board);
   };
   fill(
@@ -49,13 +51,15 @@ export function trainView(place) {
     box,
     board,
   );
-  follow(board).catch(complain);
+  await follow(board);
 }
 
-/** @param {HTMLElement} board */
+/** @param {HTMLElement} board @returns {Promise<void>} */
 async function follow(board) {
+  const mine = ++asked;
   clearTimeout(timer);
   const account = /** @type {Account} */ (await ask(`training?since=${seen.map((one) => one.length).join(",")}`));
+  if (mine !== asked) return;
   if (account.lessons.some((lesson, place) => lesson.total < (seen[place]?.length ?? 0))) {
     seen = [];
     return follow(board);

@@ -34,7 +34,7 @@ export async function whatIfView(place) {
   const sites = Object.keys(run.sites).filter((site) => site.endsWith(".pattern"));
   const off = new Set(listed("off").map((one) => one.replace(":", ".pattern ")));
   const grid = sites.length ? await headGrid(run, sites, [], { off, onpick: (site, head) => set({ off: toggled("off", `${site.replace(".pattern", "")}:${head}`) }) }) : null;
-  if (mine !== drawing || state.view !== "whatif") return;
+  if (mine !== drawing || state.view !== "whatif" || state.run !== run) return;
   const result = h("section", { class: "panel wide", "aria-live": "polite", "aria-label": "Before and after" }, h("p", { class: "quiet" }, "running …"));
   const chips = made.map((one) => h("button", { type: "button", class: "small", title: "undo this", onclick: () => set({ [one.key]: one.value }) }, `${one.says} ✕`));
   fill(
@@ -95,19 +95,28 @@ async function compared(before, after, model, set) {
     reads ? null : h("div", { class: "before-after" }, side("before", before, false), side("after", after, true)),
     last < 0 ? null : h("h3", {}, "What could come here, before and after"),
     stepper,
-    last < 0 ? null : probabilities(before, after, step),
+    last < 0 ? null : await probabilities(before, after, step),
     ...(await patterns(before, after, set)),
   ];
 }
 
-/** @param {Run} before @param {Run} after @param {number} step */
-function probabilities(before, after, step) {
+/** The likeliest of either side, each with its probability on both. @param {Run} before @param {Run} after @param {number} step */
+async function probabilities(before, after, step) {
   const was = before.candidates[step];
   const is = after.candidates[step];
-  const known = new Map(was.map((one) => [one.id, one]));
   const joined = [...was.slice(0, 6), ...is.slice(0, 4).filter((one) => !was.slice(0, 6).some((each) => each.id === one.id))];
-  const rows = joined.map((one) => known.get(one.id) ?? { ...one, p: 0 });
-  return bars(rows, { after: new Map(is.map((one) => [one.id, one.p])) });
+  const [first, second] = await Promise.all([shares(before, step), shares(after, step)]);
+  const rows = joined.map((one) => ({ ...one, p: first(one.id) }));
+  return bars(rows, { after: new Map(joined.map((one) => [one.id, second(one.id)])) });
+}
+
+/** The probability of any output at a step. @param {Run} run @param {number} step @returns {Promise<(id: number) => number>} */
+async function shares(run, step) {
+  const alone = run.sites.logits.axes === "BV";
+  const { data } = await values(run.run, "logits", alone ? {} : { row: step });
+  const most = data.reduce((greatest, one) => Math.max(greatest, one), Number.NEGATIVE_INFINITY);
+  const sum = data.reduce((total, one) => total + Math.exp(one - most), 0);
+  return (id) => Math.exp(data[id] - most) / sum;
 }
 
 /** @param {Run} before @param {Run} after @param {(given: Record<string, string | number>) => void} set */

@@ -4,19 +4,24 @@ import { writeAddress } from "../address.js";
 import { ask } from "../api.js";
 import { byId, fill, h, short } from "../dom.js";
 import { balance, expression, stations } from "../draw/arithmetic.js";
+import { numberInWords } from "../draw/words.js";
 import { state } from "../state.js";
 
 /** @typedef {import("../draw/arithmetic.js").Term} Term */
 /** @typedef {import("../draw/arithmetic.js").Opened} Opened */
 /** @typedef {{site: string, index: Record<string, number | string>, by?: string, path?: number[]}} Question */
 
-/** @type {{question: Question, name: string, value: number}[]} */
+/** @typedef {{question: Question, name: string, value: number}} Step */
+
+/** @type {Step[]} */
 let trail = [];
 /** Everything that was asked of the present run, for those who want to keep it. @type {Question[]} */
 let walked = [];
 let walkedRun = "";
-/** The run that is asked, which need not be the one above. @type {string} */
+/** The run that was asked, where it is not the one above. @type {string} */
 let asking = "";
+/** Counts the questions: an answer that comes after the next one, or after the pane was closed, is not shown. */
+let latest = 0;
 /** @type {HTMLElement | null} */
 let opener = null;
 
@@ -26,7 +31,9 @@ export function walk() {
 }
 
 export function closeWhy() {
+  latest++;
   trail = [];
+  asking = "";
   state.question = "";
   byId("why").hidden = true;
   fill(byId("why"));
@@ -39,26 +46,30 @@ export function closeWhy() {
  * Asks why a number is what it is, as a new question.
  * @param {string} site
  * @param {Record<string, number | string>} index
- * @param {{by?: string, run?: string}} [options]
+ * @param {{by?: string, run?: string}} [options] run: the one that was drawn where it was asked
  */
 export async function why(site, index, options = {}) {
-  trail = [];
-  asking = options.run ?? "";
+  const of = options.run && options.run !== state.run?.run ? options.run : "";
   const active = document.activeElement;
   if (active instanceof HTMLElement && !byId("why").contains(active)) opener = active;
-  await go({ site, index, by: options.by, path: [] });
+  await go({ site, index, by: options.by, path: [] }, { from: [], of });
 }
 
 /**
  * Opens the question that an address holds: site|letter=place,…|by.
  * @param {string} said
  */
-export async function reopen(said) {
+async function reopen(said) {
   const [site, places, by] = said.split("|");
   const pairs = (places ?? "").split(",").filter(Boolean).map((pair) => pair.split("="));
-  trail = [];
-  asking = "";
-  await go({ site, index: Object.fromEntries(pairs.map(([letter, place]) => [letter, Number(place)])), by: by || undefined, path: [] }, true);
+  await go({ site, index: Object.fromEntries(pairs.map(([letter, place]) => [letter, Number(place)])), by: by || undefined, path: [] }, { from: [], of: "", aside: true });
+}
+
+/** Asks the open question again, of the run that is shown now; where that has no such number the pane is closed. */
+export async function refresh() {
+  if (!state.question) return;
+  const mine = latest + 1;
+  await reopen(state.question).catch(() => mine === latest && closeWhy());
 }
 
 /** @param {Question} question */
@@ -67,29 +78,37 @@ function spelt(question) {
   return `${question.site}|${places.join(",")}${question.by ? `|${question.by}` : ""}`;
 }
 
-/** @param {Question} question @param {boolean} [aside] leave the keyboard where it is */
-async function go(question, aside = false) {
-  const run = asking || state.run?.run;
+/**
+ * @param {Question} question
+ * @param {{from?: Step[], of?: string, aside?: boolean}} [options] from: how one came here; of: another run than the one above; aside: leave the keyboard where it is
+ * @returns {Promise<void>}
+ */
+async function go(question, { from = trail, of = asking, aside = false } = {}) {
+  const mine = ++latest;
+  const { view } = state;
+  const run = of || state.run?.run;
   if (!run) return;
   const node = /** @type {Opened} */ (await ask(`runs/${run}/why`, question));
-  trail.push({ question, name: node.name, value: node.value });
+  const line = node.line ? await code(node.line) : null;
+  if (mine !== latest) return;
+  if (!of && state.run?.run !== run) return go(question, { from, of, aside });
+  asking = of;
+  trail = [...from, { question, name: node.name, value: node.value }];
   if (walkedRun !== run) walked = [];
   walkedRun = run;
   walked = [...walked, question].slice(-40);
-  if (!asking) state.question = spelt(question);
+  state.question = asking ? "" : spelt(question);
   writeAddress();
-  await draw(question, node, aside);
+  draw(question, node, line, aside || state.view !== view);
 }
 
 /** @param {number} place */
 async function back(place) {
-  const { question } = trail[place];
-  trail = trail.slice(0, place);
-  await go(question);
+  await go(trail[place].question, { from: trail.slice(0, place) });
 }
 
-/** @param {Question} question @param {Opened} node @param {boolean} aside */
-async function draw(question, node, aside) {
+/** @param {Question} question @param {Opened} node @param {HTMLElement | null} line @param {boolean} aside */
+function draw(question, node, line, aside) {
   const pane = byId("why");
   const given = node.operation === "given";
   const near = Math.abs(node.recomputed - node.value) <= 1e-5 * Math.max(1, Math.abs(node.value));
@@ -98,6 +117,7 @@ async function draw(question, node, aside) {
   const listed = node.operation === "sum" && node.children.length > 2;
   const pick = (/** @type {Term} */ term, /** @type {number[]} */ path) => open(question, term, path);
   const title = h("h2", { tabindex: -1 }, "Why?");
+  const words = asking || !state.run || question.path?.length ? "" : numberInWords(state.run, question.site, question.index, node.value);
   pane.hidden = false;
   fill(
     pane,
@@ -106,14 +126,15 @@ async function draw(question, node, aside) {
     trail.length > 1 ? h("ol", { class: "crumbs", "aria-label": "How you came here" }, ...trail.slice(0, -1).map((step, place) => h("li", {}, h("button", { type: "button", class: "small", title: step.name, onclick: () => back(place) }, h("b", {}, short(step.value, 3)), ` ${brief(step.name)}`), " ›"))) : null,
     h("p", { class: "why-name" }, node.name),
     h("p", { class: "big", "aria-live": "polite" }, short(node.value, 7)),
-    given ? h("p", { class: "formula" }, node.formula || "A weight, or what was given: it is made of nothing else.") : h("p", { class: "formula" }, `= ${node.sign}`, node.formula ? h("span", { class: "quiet" }, `  ${node.formula}`) : null),
+    words ? h("p", { class: "in-words" }, words) : null,
+    given ? h("p", { class: "formula" }, node.formula || "A weight, or what was given: it is made of nothing else.") : !listed && !node.formula ? null : h("p", { class: "formula" }, listed ? `= ${node.sign} terms ` : "= ", h("span", { class: listed ? "quiet" : "" }, node.formula)),
     given || listed ? null : expression(node, pick, brief),
     listed ? balance(node) : null,
     given ? null : h("p", { class: near ? "good" : "bad" }, near ? `recomputed from its terms: ${short(node.recomputed, 7)} ✓` : `recomputed: ${short(node.recomputed, 7)}, which differs`),
     logit ? h("div", { class: "segments", role: "group", "aria-label": "How to open it" }, ...[["operation", "term by term"], ["block", "what every block wrote"]].map(([by, name]) => h("button", { type: "button", "aria-pressed": String((question.by ?? "operation") === by), onclick: () => swap({ ...question, by }) }, name))) : null,
     listed ? h("ol", { class: "terms" }, ...node.children.map((child, place) => h("li", { class: "term" }, ...row(child, place, greatest, pick)))) : null,
     node.rest.count ? h("p", { class: "quiet" }, `${node.rest.count} smaller terms together: ${short(node.rest.sum, 6)}`) : null,
-    node.line ? await code(node.line) : null,
+    line,
   );
   pane.scrollTop = 0;
   if (!aside) title.focus({ preventScroll: true });
@@ -121,8 +142,7 @@ async function draw(question, node, aside) {
 
 /** The same number, opened another way. @param {Question} question */
 async function swap(question) {
-  trail.pop();
-  await go(question);
+  await go(question, { from: trail.slice(0, -1) });
 }
 
 /**
@@ -181,9 +201,11 @@ async function code(line) {
     files.set(line.file, rows);
   }
   const first = Math.max(0, line.line - 6);
-  const shown = rows.slice(first, line.line + 3).map((text, place) => {
-    const row = `${String(first + place + 1).padStart(3)}  ${text}`;
-    return first + place + 1 === line.line ? h("mark", {}, row) : `${row}\n`;
+  const near = rows.slice(first, line.line + 3);
+  const indent = Math.min(...near.filter((text) => text.trim()).map((text) => text.length - text.trimStart().length));
+  const shown = near.map((text, place) => {
+    const row = `${String(first + place + 1).padStart(3)}  ${text.slice(indent)}`;
+    return h(first + place + 1 === line.line ? "mark" : "span", { class: "row" }, row);
   });
   return h("section", {}, h("h3", {}, "The line that computed it"), h("p", { class: "quiet" }, `clearhead/${line.file}:${line.line}`), h("pre", { tabindex: 0, "aria-label": "Source" }, ...shown));
 }

@@ -7,6 +7,7 @@ import { explore } from "../draw/explore.js";
 import { labels } from "../draw/labels.js";
 import { thumbnail } from "../draw/matrix.js";
 import { legend, shape } from "../draw/shape.js";
+import { tableInWords } from "../draw/words.js";
 import { state } from "../state.js";
 import { why } from "./why.js";
 
@@ -76,7 +77,7 @@ async function card(site, run, open) {
   const head = headsOf(run, site) ? Math.min(Number(state.where.head ?? 0), headsOf(run, site) - 1) : undefined;
   const found = await values(run.run, site, { head, most: SMALL });
   const [rows, columns] = found.shape.length === 1 ? [1, found.shape[0]] : found.shape;
-  return h("button", { class: "card", type: "button", "data-site": site, onclick: open, title: record.operation }, h("strong", {}, site.split(".").slice(2).join(".") || site), shape(record.axes, record.shape), thumbnail(found.data, rows, columns), h("small", {}, record.operation));
+  return h("button", { class: "card", type: "button", "data-site": site, onclick: open, title: tableInWords(site) }, h("strong", {}, site.split(".").slice(2).join(".") || site), shape(record.axes, record.shape), thumbnail(found.data, rows, columns), h("small", {}, record.operation.replaceAll(`${site.split(".").slice(0, 2).join(".")}.`, "")));
 }
 
 /** @param {Run} run @param {string} site @param {() => void} again */
@@ -95,7 +96,7 @@ async function siteView(run, site, again) {
     const index = { [columnLetter]: column };
     if (!alone) index[rowLetter] = row;
     if (heads) index[record.axes[1]] = head;
-    why(site, index);
+    why(site, index, { run: run.run });
   };
   const first = run.target.length - table.shape[0];
   const highlight = "TQ".includes(rowLetter) && !site.startsWith("encoder") ? run.target.length - run.candidates.length + state.step - Math.max(0, first) : undefined;
@@ -104,7 +105,8 @@ async function siteView(run, site, again) {
     "div",
     {},
     h("p", { class: "site-name" }, h("strong", {}, site), " ", shape(record.axes, record.shape)),
-    h("p", { class: "formula" }, record.operation),
+    h("p", { class: "in-words" }, tableInWords(site)),
+    h("p", { class: "formula quiet" }, record.operation),
     heads ? await headPicker(run, site, heads, head, again) : null,
     explore(table, { rows: labels(run, site, rowLetter, table.shape[0]), columns: labels(run, site, columnLetter, table.shape[1]), axes: rowLetter + columnLetter, name: site, highlight, onpick: pick, shares: site.endsWith(".pattern"), room: 620 }),
     record.line ? h("p", { class: "quiet" }, `computed at clearhead/${record.line.file}:${record.line.line}`) : null,

@@ -5,7 +5,8 @@ PYTHON ?= python3
 WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
-LONG_LOG := docs/experiments/test-long.txt
+LONG_TESTS ?= tests
+LONG_LOG ?= docs/experiments/test-long.txt
 
 # Both names: older pips read the first for build isolation too, newer ones only the second.
 export PIP_CONSTRAINT := constraints.txt
@@ -27,10 +28,10 @@ test: browser lint types page contracts suite ## install, then lint, types, impo
 
 test-long: $(VENV)/.dev ## the tests marked long; their last output stays in docs/experiments
 	@mkdir -p $(dir $(LONG_LOG))
-	set -o pipefail; $(BIN)/pytest -m long --no-header --timeout=3600 2>&1 | tee $(LONG_LOG)
+	set -o pipefail; $(BIN)/pytest $(LONG_TESTS) -m long --no-header --timeout=3600 2>&1 | tee $(LONG_LOG)
 
 suite: $(VENV)/.dev node_modules/.installed ## all tests but the long ones
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS)
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.dev ## format and lint, changing nothing
 	$(BIN)/ruff format --check

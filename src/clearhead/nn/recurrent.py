@@ -3,7 +3,8 @@
     encoder:   h_s = cell(x_s, h_{s-1}), read in both directions
     decoder:   c_t = attend(state_{t-1}, h, h)        state_t = cell([y_{t-1}; c_t], state_{t-1})
 
-(Sutskever et al. 2014 without attention; Bahdanau et al. 2015 with it.)
+With attention as in Bahdanau et al. 2015; without it every c_t is the same summary of the source, where each direction
+of the encoder ended (Cho et al. 2014, the network that Bahdanau's figure 2 compares with).
 """
 
 from dataclasses import dataclass, replace
@@ -66,12 +67,14 @@ class RecurrentState:
 
     Attributes:
         cells: The state of each layer's cell.
+        summary_BD: What the whole source comes to, which is seen at every position where there is no attention.
         key_B1SD: The keys of the source, where there is attention.
         source_BSD: What attention looks at.
         mask_BS: True where a source token is real.
     """
 
     cells: list[tuple[Tensor, ...]]
+    summary_BD: Tensor
     key_B1SD: Tensor | None
     source_BSD: Tensor
     mask_BS: Tensor
@@ -80,6 +83,7 @@ class RecurrentState:
         """The state of these rows, in this order."""
         return RecurrentState(
             cells=[tuple(part[rows_B] for part in cell) for cell in self.cells],
+            summary_BD=self.summary_BD[rows_B],
             key_B1SD=None if self.key_B1SD is None else self.key_B1SD[rows_B],
             source_BSD=self.source_BSD[rows_B],
             mask_BS=self.mask_BS[rows_B],
@@ -105,10 +109,10 @@ class RecurrentDecoder(nn.Module):
         self.query = nn.Linear(width, width, bias=False) if looks else None
         self.key = nn.Linear(width, width, bias=False) if looks else None
         self.scorer = make_scorer(_SCORER[config.attention], n_heads=1, head_width=width) if looks else None
-        widths = [2 * width if looks else width] + [width] * (config.n_layers - 1)
+        widths = [2 * width] + [width] * (config.n_layers - 1)
         self.cells = nn.ModuleList(_STEP[config.cell](wide, width) for wide in widths)
         self.start = nn.Linear(width, width * config.n_layers)
-        self.readout = nn.Linear(3 * width if looks else 2 * width, width)
+        self.readout = nn.Linear(3 * width, width)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -132,15 +136,21 @@ class RecurrentDecoder(nn.Module):
     def begin(self, source_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"]) -> RecurrentState:
         """The state before the first target position."""
         key_B1SD = None if self.key is None else probe("cross.key", self.key(source_BSD).unsqueeze(1))
-        cells = self._first_states(source_BSD, mask_BS)
-        return RecurrentState(cells=cells, key_B1SD=key_B1SD, source_BSD=source_BSD, mask_BS=mask_BS)
+        summary_BD = _summary(source_BSD, mask_BS)
+        return RecurrentState(
+            cells=self._first_states(summary_BD),
+            summary_BD=summary_BD,
+            key_B1SD=key_B1SD,
+            source_BSD=source_BSD,
+            mask_BS=mask_BS,
+        )
 
     def step(self, x_BD: Float[Tensor, "B D"], state: RecurrentState) -> tuple[Float[Tensor, "B D"], RecurrentState]:
         """What one target position reads out, and the state after it."""
-        seen = [x_BD]
+        seen = [x_BD, state.summary_BD]
         if state.key_B1SD is not None:
             with scope("cross"):
-                seen.append(self._look_back(state))
+                seen[1] = self._look_back(state)
         cells = self._step(torch.cat(seen, dim=-1), state.cells)
         output_BD = self.readout(torch.cat([cells[-1][0], *seen], dim=-1)).tanh()
         return output_BD, replace(state, cells=cells)
@@ -161,14 +171,18 @@ class RecurrentDecoder(nn.Module):
             x_BD = self.dropout(after[-1][0])
         return after
 
-    def _first_states(self, source_BSD: Tensor, mask_BS: Tensor) -> list[tuple[Tensor, ...]]:
-        """One state a layer, made from where each direction of the encoder ended."""
-        half = source_BSD.shape[2] // 2
-        last_B = mask_BS.sum(-1) - 1
-        rows_B = torch.arange(len(last_B), device=last_B.device)
-        summary_BD = torch.cat([source_BSD[rows_B, last_B, :half], source_BSD[:, 0, half:]], dim=-1)
+    def _first_states(self, summary_BD: Tensor) -> list[tuple[Tensor, ...]]:
+        """One state a layer."""
         hidden = self.start(summary_BD).tanh().chunk(len(self.cells), dim=-1)
         return [
             (h, torch.zeros_like(h)) if isinstance(cell, nn.LSTMCell) else (h,)
             for cell, h in zip(self.cells, hidden, strict=True)
         ]
+
+
+def _summary(source_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"]) -> Float[Tensor, "B D"]:
+    """Where each direction of the encoder ended."""
+    half = source_BSD.shape[2] // 2
+    last_B = mask_BS.sum(-1) - 1
+    rows_B = torch.arange(len(last_B), device=last_B.device)
+    return torch.cat([source_BSD[rows_B, last_B, :half], source_BSD[:, 0, half:]], dim=-1)

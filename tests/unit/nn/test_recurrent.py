@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -104,6 +105,12 @@ def test_without_attention_only_the_ends_of_the_source_count() -> None:
     target = states(1, 2, 0)
     blind = made(RecurrentDecoder(config=config(attention=RecurrentAttention.NONE)))
     assert blind(target, source_BSD=source, mask_BS=real).equal(blind(target, source_BSD=other, mask_BS=real))
+    last = source.clone()
+    last[:, 3] += 1
+    assert not torch.allclose(blind(target, source_BSD=source, mask_BS=real), blind(target, source_BSD=last, mask_BS=real))
+    state = blind.begin(source, real)
+    shown = replace(state, summary_BD=state.summary_BD + 1)  # seen at every position, beside the state
+    assert not torch.allclose(blind.step(target[:, 0], state)[0], blind.step(target[:, 0], shown)[0])
     looking = made(RecurrentDecoder(config=config(attention=RecurrentAttention.ADDITIVE)))
     assert not torch.allclose(
         looking(target, source_BSD=source, mask_BS=real), looking(target, source_BSD=other, mask_BS=real)

@@ -197,6 +197,7 @@ def _beside(first: RecurrentState, second: RecurrentState) -> RecurrentState:
     keys = [state.key_B1SD for state in (first, second) if state.key_B1SD is not None]
     return RecurrentState(
         cells=[tuple(torch.cat(parts) for parts in zip(*pair, strict=True)) for pair in pairs],
+        summary_BD=torch.cat([first.summary_BD, second.summary_BD]),
         key_B1SD=torch.cat(keys) if keys else None,
         source_BSD=torch.cat([first.source_BSD, second.source_BSD]),
         mask_BS=torch.cat([first.mask_BS, second.mask_BS]),
@@ -210,6 +211,7 @@ def _resized(state: RecurrentState, width: int) -> RecurrentState:
         return state
     return RecurrentState(
         cells=state.cells,
+        summary_BD=state.summary_BD,
         key_B1SD=None if state.key_B1SD is None else functional.pad(state.key_B1SD, (0, 0, 0, n_more)),
         source_BSD=functional.pad(state.source_BSD, (0, 0, 0, n_more)),
         mask_BS=functional.pad(state.mask_BS, (0, n_more)),

@@ -3,7 +3,8 @@
     python benchmarks/sentence_length.py [--steps 4000] [--out docs/experiments]
 
 Simple sentences of Tatoeba, joined to inputs of every length; no sentence is on both sides of a split. Runs live in
-a folder, and the same command goes on with them after an interruption.
+a folder, and the same command goes on with them after an interruption. With --only, what the page has of the other
+networks stays: give the same options then.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from lengths.material import Pair, learned, sentences, simple, tested, write_pairs
 from lengths.measured import Measured, measure
-from lengths.page import Setting, table, verdict, write
+from lengths.page import Setting, kept, table, verdict, write
 
 from clearhead.data import Source, Task
 from clearhead.training import LiveProgress, make_job
@@ -58,8 +59,10 @@ def run(options: argparse.Namespace, splits: dict[str, list[Pair]]) -> list[Meas
     """Makes the data, trains the three, and measures each."""
     data, test = make_data(options, splits)
     found: list[Measured] = []
+    earlier = kept(options.out)
     for architecture, name in ARCHITECTURES.items():
         if architecture not in options.only:
+            found += [earlier[name]] if name in earlier else []
             continue
         print(f"{name}:", file=sys.stderr)
         job = make_job(
@@ -90,7 +93,7 @@ def given(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[
     """The options that matter to the numbers and are not the usual ones, as they are typed."""
     typed: list[str] = []
     for name, value in vars(options).items():
-        if name in ("runs", "out") or value == parser.get_default(name):
+        if name in ("runs", "out", "only") or value == parser.get_default(name):
             continue
         for each in value if isinstance(value, list) else [value]:
             typed += [f"--{name.replace('_', '-')}", shlex.quote(str(each))]

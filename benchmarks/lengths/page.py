@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -182,3 +183,24 @@ def write(found: Sequence[Measured], setting: Setting, *, out: Path) -> None:
     ):
         with replacing(out / name) as stream:
             stream.write(content.encode("utf-8"))
+
+
+def kept(out: Path) -> dict[str, Measured]:
+    """What an earlier run of the same experiment wrote there, by network."""
+    path = out / "sentence-length.json"
+    numbers = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return {one["architecture"]: _measured(one) for one in numbers}
+
+
+def _measured(one: dict[str, Any]) -> Measured:
+    rows = [
+        LengthRow(
+            least=row["least"],
+            most=row["most"],
+            n=row["n"],
+            measures={name: value for name, value in row.items() if name not in ("least", "most", "n")},
+        )
+        for row in one["by_length"]
+    ]
+    rest = {name: value for name, value in one.items() if name != "by_length"}
+    return Measured(rows=tuple(rows), **rest)

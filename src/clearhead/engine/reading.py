@@ -7,11 +7,14 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from clearhead.config import HeadKind
 from clearhead.engine.batching import buckets
 from clearhead.engine.limits import check_fits, context_of
 from clearhead.engine.padding import pad_right
+from clearhead.engine.side_by_side import one_by_one, pays
 from clearhead.errors import TextError
 from clearhead.models import EncoderOnly, EncoderOutput
+from clearhead.probe import present
 from clearhead.text import Encoding
 
 
@@ -46,12 +49,16 @@ def read(
         check_fits(
             len(text), context=context, what="the text", advice="a shorter text, or truncate=True, which cuts its end"
         )
-    for places in buckets([len(text) for text in texts], most_tokens=most_tokens):
+    segmented = network.n_segments > 0
+
+    def one(places: list[int]) -> Reading:
         ids_BS, mask_BS = pad_right([texts[place].ids for place in places], pad_id=pad_id)
-        segments = None
-        if network.n_segments:
-            segments, _ = pad_right([texts[place].segments for place in places])
+        segments = pad_right([texts[place].segments for place in places])[0] if segmented else None
         with torch.no_grad():
             output = network(ids_BS, mask_BS=mask_BS, segment_ids_BS=segments)
         real_BS = torch.ones_like(ids_BS, dtype=torch.bool) if mask_BS is None else mask_BS
-        yield Reading(places=places, output=output, mask_BS=real_BS)
+        return Reading(places=places, output=output, mask_BS=real_BS)
+
+    batches = buckets([len(text) for text in texts], most_tokens=most_tokens)
+    light = network.config.head.kind is not HeadKind.MASKED_LANGUAGE_MODEL  # whose logits fill memory, batch by batch
+    yield from one_by_one(one, batches) if light and pays(len(batches)) and not present() else map(one, batches)

@@ -6,8 +6,9 @@ multiply while another chooses its words: that uses processors better than shari
 
 import contextvars
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
@@ -48,7 +49,7 @@ def side_by_side(
             stopped.set()
             raise
 
-    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,))
+    pool = _pool(n_threads)
     try:
         made = [pool.submit(contextvars.copy_context().run, one, item) for item in items]
         return [each.result() for each in made]
@@ -60,3 +61,27 @@ def side_by_side(
             pool.shutdown(cancel_futures=True)
         finally:
             torch.set_num_threads(n_threads)  # threads that begin later ask what was set last, by whichever thread
+
+
+def one_by_one(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """What `work` gives for every item, in their order, as it is asked for; a few are worked on ahead of that."""
+    n_threads = torch.get_num_threads()
+    waiting: deque[Future[Result]] = deque()
+    pool = _pool(n_threads)
+    try:
+        for item in items:
+            waiting.append(pool.submit(contextvars.copy_context().run, work, item))
+            if len(waiting) > 2 * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        try:
+            pool.shutdown(cancel_futures=True)
+        finally:
+            torch.set_num_threads(n_threads)
+
+
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads that multiply by themselves."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,))

@@ -6,7 +6,8 @@ from typing import no_type_check
 import numpy as np
 from numba import carray, float32, int64
 
-from clearhead.engine.kernels.machine import LANES, make_dots, make_mix, pointer
+from clearhead.engine.kernels.instructions import LANES
+from clearhead.engine.kernels.machine import make_dots, make_mix, pointer
 from clearhead.engine.kernels.rows import exponential, flags, floats, kernel, summing
 
 _dots_1, _dots_4, _mix_1, _mix_4 = make_dots(1), make_dots(4), make_mix(1), make_mix(4)
@@ -14,25 +15,25 @@ _dots_1, _dots_4, _mix_1, _mix_4 = make_dots(1), make_dots(4), make_mix(1), make
 
 @kernel
 @no_type_check
-def _place(address, lines, apart, k, width):
+def _place(address, lines, apart, k, step):
     """Where a key or value lies: in the row of memory that the table says, or in one piece with the others."""
     line = carray(pointer(lines, int64), (k + 1,))[k] if lines else 0
-    return address + line * apart + 4 * k * width
+    return address + line * apart + k * step
 
 
 @kernel
 @no_type_check
-def _score(query, keys, lines, apart, width, score, n):
+def _score(query, keys, lines, apart, step, width, score, n):
     """The products of a query with all keys; `query` and `score` are addresses."""
     whole = n // 4 * 4
     if width % LANES:
         whole = 0
     for k in range(0, whole, 4):
-        a, b = _place(keys, lines, apart, k, width), _place(keys, lines, apart, k + 1, width)
-        c, d = _place(keys, lines, apart, k + 2, width), _place(keys, lines, apart, k + 3, width)
+        a, b = _place(keys, lines, apart, k, step), _place(keys, lines, apart, k + 1, step)
+        c, d = _place(keys, lines, apart, k + 2, step), _place(keys, lines, apart, k + 3, step)
         _dots_4(query, width // LANES, score + 4 * k, a, b, c, d)
     for k in range(whole, n):
-        key = _place(keys, lines, apart, k, width)
+        key = _place(keys, lines, apart, k, step)
         if width % LANES:
             floats(score, n)[k] = _dot(floats(query, width), floats(key, width))
         else:
@@ -41,7 +42,7 @@ def _score(query, keys, lines, apart, width, score, n):
 
 @kernel
 @no_type_check
-def _mix(pattern, values, lines, apart, width, mixed, n):
+def _mix(pattern, values, lines, apart, step, width, mixed, n):
     """The sum of all values, each times its share; `pattern` and `mixed` are addresses."""
     out = floats(mixed, width)
     out[:] = float32(0.0)
@@ -49,11 +50,11 @@ def _mix(pattern, values, lines, apart, width, mixed, n):
     if width % LANES:
         whole = 0
     for k in range(0, whole, 4):
-        a, b = _place(values, lines, apart, k, width), _place(values, lines, apart, k + 1, width)
-        c, d = _place(values, lines, apart, k + 2, width), _place(values, lines, apart, k + 3, width)
+        a, b = _place(values, lines, apart, k, step), _place(values, lines, apart, k + 1, step)
+        c, d = _place(values, lines, apart, k + 2, step), _place(values, lines, apart, k + 3, step)
         _mix_4(pattern + 4 * k, width // LANES, mixed, a, b, c, d)
     for k in range(whole, n):
-        value = _place(values, lines, apart, k, width)
+        value = _place(values, lines, apart, k, step)
         if width % LANES:
             v, p = floats(value, width), floats(pattern, n)[k]
             for c in range(width):
@@ -111,13 +112,13 @@ def _share_out(pattern):
 
 @kernel
 @no_type_check
-def attend(query, keys, values, lines, apart, width, score_scale, bias, mask, score, pattern, mixed, n):
+def attend(query, keys, values, lines, apart, step, width, score_scale, bias, mask, score, pattern, mixed, n):
     """One head of one row, over n keys; everything is an address.
 
-    `keys` and `values` lie as [key, width], `bias` and `mask` as [key] or are 0; `lines` says in which row of memory
-    each key lies, rows being `apart` bytes, or is 0 where they lie in one piece.
+    `keys` and `values` lie as [key, width], from one key to the next in `step` bytes, `bias` and `mask` as [key] or are
+    0; `lines` says in which row of memory each key lies, rows being `apart` bytes, or is 0 where they lie in one piece.
     """
-    _score(query, keys, lines, apart, width, score, n)
+    _score(query, keys, lines, apart, step, width, score, n)
     scores = floats(score, n)
     for k in range(n):
         scores[k] *= score_scale
@@ -126,7 +127,7 @@ def attend(query, keys, values, lines, apart, width, score_scale, bias, mask, sc
         for k in range(n):
             scores[k] += b[k]
     _soften(scores, floats(pattern, n), mask)
-    _mix(pattern, values, lines, apart, width, mixed, n)
+    _mix(pattern, values, lines, apart, step, width, mixed, n)
 
 
 @kernel

@@ -33,7 +33,7 @@ class Buffers:
         widths |= dict.fromkeys((at.TURNED, at.TURNED_KEY, at.MIXED, at.CROSS_Q, at.CROSS_MIXED), heads)
         widths |= {at.SELF_QKV: heads + 2 * attention.kv_heads * config.head_width}
         widths |= {at.SCORES: scores, at.PATTERN: scores, at.CROSS_SCORES: source, at.CROSS_PATTERN: source}
-        widths |= {at.EXPANDED: 2 * wide, at.HIDDEN: wide}
+        widths |= {at.EXPANDED: 2 * wide if config.feedforward.gated else wide, at.HIDDEN: wide}
         self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
         self._apart = apart

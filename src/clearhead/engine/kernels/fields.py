@@ -3,6 +3,9 @@
 OUTPUTS = 32
 """Outputs of whole-number weights that lie side by side."""
 
+PANEL = 16
+"""Outputs of floats that lie side by side where many rows are multiplied."""
+
 CHUNK = 64
 """Logits that are looked at together: most chunks hold none that leads."""
 
@@ -12,7 +15,7 @@ RELU, GELU, GELU_TANH, SILU, TANH = range(5)
 LAYER, RMS = range(2)
 """Norms."""
 
-INT8, FLOAT32 = range(2)
+INT8, FLOAT32, PANELS = range(3)
 """Formats of weights."""
 
 # One product, wherever it stands: six numbers in a row.
@@ -61,8 +64,9 @@ BLOCK_SIZE = 10 + 6 * PRODUCT_SIZE
     ROUNDED,
     ROUNDED_STRIDE,
     ROW_SCALES,
+    SPANS,
     SHAPE_SIZE,
-) = range(35)
+) = range(36)
 """Strides are in bytes; an address of 0 stands for nothing."""
 
 # What all blocks share, as floats.

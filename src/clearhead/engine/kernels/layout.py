@@ -1,11 +1,11 @@
-"""Weights as kernels read them: some outputs side by side, two inputs of each at a time."""
+"""Weights as kernels read them: whole numbers in blocks, two inputs of each output at a time; floats in panels."""
 
 import torch
-from jaxtyping import Int8
+from jaxtyping import Float, Int8
 from torch import Tensor
 from torch.nn import functional
 
-from clearhead.engine.kernels.fields import OUTPUTS
+from clearhead.engine.kernels.fields import OUTPUTS, PANEL
 from clearhead.engine.kernels.pages import spread
 
 
@@ -22,3 +22,12 @@ def unpack(packed: Tensor, first: int, end: int, *, width: int) -> Int8[Tensor, 
     """Some rows of the matrix that was packed; `first` begins a block."""
     blocks = packed[first // OUTPUTS : -(-end // OUTPUTS)]
     return blocks.transpose(1, 2).reshape(OUTPUTS * len(blocks), -1)[: end - first, :width]
+
+
+def panelled(weight: Float[Tensor, "outputs D"]) -> Float[Tensor, "panels D lanes"]:
+    """A matrix in panels of outputs, whose weights for one input lie side by side; the last is filled with zeros."""
+    n_outputs, width = weight.shape
+    n_panels = -(-n_outputs // PANEL)
+    whole = functional.pad(weight, (0, 0, 0, PANEL * n_panels - n_outputs))
+    panels = spread(n_panels, width, PANEL, dtype=torch.float32)
+    return panels.copy_(whole.view(n_panels, PANEL, width).transpose(1, 2))

@@ -5,22 +5,15 @@ import math
 from typing import no_type_check
 
 import numpy as np
-from numba import carray, float32, int32, int64
+from numba import float32, int32
 
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.machine import of_bits, pointer
-from clearhead.engine.kernels.rows import INFINITE, SIZE, entry, exponential, floats, kernel, share, summing
+from clearhead.engine.kernels.machine import of_bits
+from clearhead.engine.kernels.rows import INFINITE, SIZE, entry, exponential, floats, kernel, share, summing, wholes
 from clearhead.engine.kernels.step import meet
 
 _CHUNK = at.CHUNK
 _LOWEST = -(2**31)
-
-
-@kernel
-@no_type_check
-def wholes(address, n):
-    """The whole numbers at an address."""
-    return carray(pointer(address, int64), (n,))
 
 
 @kernel

@@ -10,103 +10,32 @@ Addresses are whole numbers here: a kernel reads tables of them.
 
 from typing import no_type_check
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from clearhead.engine.kernels.fields import OUTPUTS
+from clearhead.engine.kernels.instructions import (
+    BYTES,
+    F32,
+    FLOATS,
+    I32,
+    I64,
+    INTS,
+    LANES,
+    SHORTS,
+    ask_for,
+    fill,
+    multiply_add,
+    number,
+    put,
+    sum_pairs,
+    take,
+    total_of,
+    turn_by_turn,
+)
 
-LANES = 8
-"""Numbers in one register."""
-
-_I8, _I16, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType()
-_BYTES, _SHORTS = ir.VectorType(_I8, 2 * LANES), ir.VectorType(_I16, 2 * LANES)
-_INTS, _FLOATS = ir.VectorType(_I32, LANES), ir.VectorType(_F32, LANES)
 _WIDE = OUTPUTS // LANES
-_AVX2 = bool(binding.get_host_cpu_features().get("avx2"))
-
-
-@no_type_check
-def _number(value):
-    return ir.Constant(_I64, value)
-
-
-@no_type_check
-def _at(b, address, offset, kind, align):
-    """What lies at an address."""
-    found = b.load(b.inttoptr(b.add(address, offset), kind.as_pointer()))
-    found.align = align
-    return found
-
-
-@no_type_check
-def _put(b, value, address, offset, align):
-    b.store(value, b.inttoptr(b.add(address, offset), value.type.as_pointer())).align = align
-
-
-@no_type_check
-def _all(b, value, kind):
-    """A register with one value in every lane."""
-    lane = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_I32, 0))
-    return b.shuffle_vector(lane, lane, ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count))
-
-
-@no_type_check
-def _fetch(b, address):
-    """Asks memory for what will be read soon."""
-    kind = ir.FunctionType(ir.VoidType(), [_I8.as_pointer(), _I32, _I32, _I32])
-    fetch = b.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
-    how = [ir.Constant(_I32, number) for number in (0, 3, 1)]  # to read, to be kept near, and no instructions
-    b.call(fetch, [b.inttoptr(address, _I8.as_pointer()), *how])
-
-
-@no_type_check
-def _pairs(b, left, right):
-    """The sums of neighbouring products: 16 whole numbers times 16, as 8."""
-    if _AVX2:
-        kind = ir.FunctionType(_INTS, [_SHORTS, _SHORTS])
-        return b.call(b.module.declare_intrinsic("llvm.x86.avx2.pmadd.wd", (), kind), [left, right])
-    wide = ir.VectorType(_I32, 2 * LANES)
-    product = b.mul(b.sext(left, wide), b.sext(right, wide))
-    halves = [ir.Constant(_INTS, [2 * i + odd for i in range(LANES)]) for odd in (0, 1)]
-    return b.add(*(b.shuffle_vector(product, product, half) for half in halves))
-
-
-@no_type_check
-def _fma(b):
-    """The function that multiplies and adds."""
-    return b.module.declare_intrinsic(f"llvm.fma.v{LANES}f32", (), ir.FunctionType(_FLOATS, [_FLOATS] * 3))
-
-
-@no_type_check
-def _total(b, register):
-    """The sum of a register, halves first: in one order, whatever the tile."""
-    n = LANES
-    while n > 1:
-        n //= 2
-        low, high = (ir.Constant(ir.VectorType(_I32, n), [part * n + i for i in range(n)]) for part in (0, 1))
-        register = b.fadd(b.shuffle_vector(register, register, low), b.shuffle_vector(register, register, high))
-    return b.extract_element(register, ir.Constant(_I32, 0))
-
-
-@no_type_check
-def _loop(b, n, sums, body):
-    """Runs `body(place, sums) -> sums` for every place below n, which is at least 1; gives the last sums."""
-    before, loop, after = b.block, b.append_basic_block("tile"), b.append_basic_block("done")
-    b.branch(loop)
-    b.position_at_end(loop)
-    place = b.phi(_I64)
-    place.add_incoming(_number(0), before)
-    held = [b.phi(one.type) for one in sums]
-    found = body(place, held)
-    following = b.add(place, _number(1))
-    place.add_incoming(following, b.block)
-    for phi, first, last in zip(held, sums, found, strict=True):
-        phi.add_incoming(first, before)
-        phi.add_incoming(last, b.block)
-    b.cbranch(b.icmp_signed("<", following, n), loop, after)
-    b.position_at_end(after)
-    return found
 
 
 @no_type_check
@@ -123,32 +52,32 @@ def make_int8_tile(n_rows):
     def tile(context, weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step):
         def code(target, b, signature, args):
             weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step = args
-            halves = [ahead, b.add(ahead, b.ashr(step, _number(1)))]
-            rows = [b.add(row, b.mul(row_stride, _number(i))) for i in range(n_rows)]
+            halves = [ahead, b.add(ahead, b.ashr(step, number(1)))]
+            rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
 
             def body(place, sums):
                 for half in (0, 1):  # two pairs a turn, so that turning costs less
-                    read = b.add(b.shl(place, _number(7)), _number(64 * half))
-                    w = [_at(b, weight, b.add(read, _number(16 * i)), _BYTES, 1) for i in range(_WIDE)]
-                    w = [b.sext(one, _SHORTS) for one in w]
-                    _fetch(b, b.add(halves[half], b.mul(place, step)))
+                    read = b.add(b.shl(place, number(7)), number(64 * half))
+                    w = [take(b, weight, b.add(read, number(16 * i)), BYTES, 1) for i in range(_WIDE)]
+                    w = [b.sext(one, SHORTS) for one in w]
+                    ask_for(b, b.add(halves[half], b.mul(place, step)))
                     found = []
                     for m in range(n_rows):
-                        pair = _at(b, rows[m], b.add(b.shl(place, _number(3)), _number(4 * half)), _I32, 2)
-                        x = b.bitcast(_all(b, pair, _INTS), _SHORTS)
-                        found += [b.add(sums[m * _WIDE + i], _pairs(b, w[i], x)) for i in range(_WIDE)]
+                        pair = take(b, rows[m], b.add(b.shl(place, number(3)), number(4 * half)), I32, 2)
+                        x = b.bitcast(fill(b, pair, INTS), SHORTS)
+                        found += [b.add(sums[m * _WIDE + i], sum_pairs(b, w[i], x)) for i in range(_WIDE)]
                     sums = found
                 return sums
 
-            turns = b.ashr(n_pairs, _number(1))
-            sums = _loop(b, turns, [ir.Constant(_INTS, [0] * LANES)] * (_WIDE * n_rows), body)
+            turns = b.ashr(n_pairs, number(1))
+            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (_WIDE * n_rows), body)
             for i in range(_WIDE):
-                lane = _number(4 * LANES * i)
-                scales, biases = _at(b, scale, lane, _FLOATS, 4), _at(b, bias, lane, _FLOATS, 4)
+                lane = number(4 * LANES * i)
+                scales, biases = take(b, scale, lane, FLOATS, 4), take(b, bias, lane, FLOATS, 4)
                 for m in range(n_rows):
-                    of_row = _all(b, _at(b, row_scale, _number(4 * m), _F32, 4), _FLOATS)
-                    product = b.fmul(b.fmul(b.sitofp(sums[m * _WIDE + i], _FLOATS), scales), of_row)
-                    _put(b, b.fadd(product, biases), out, b.add(lane, b.mul(out_stride, _number(m))), 4)
+                    of_row = fill(b, take(b, row_scale, number(4 * m), F32, 4), FLOATS)
+                    product = b.fmul(b.fmul(b.sitofp(sums[m * _WIDE + i], FLOATS), scales), of_row)
+                    put(b, b.fadd(product, biases), out, b.add(lane, b.mul(out_stride, number(m))), 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 11), code
@@ -165,24 +94,62 @@ def make_float_tile(n_outputs, n_rows):
     def tile(context, weight, weight_stride, n_registers, row, row_stride, out, out_stride):
         def code(target, b, signature, args):
             weight, weight_stride, n_registers, row, row_stride, out, out_stride = args
-            weights = [b.add(weight, b.mul(weight_stride, _number(i))) for i in range(n_outputs)]
-            rows = [b.add(row, b.mul(row_stride, _number(i))) for i in range(n_rows)]
-            fma = _fma(b)
+            weights = [b.add(weight, b.mul(weight_stride, number(i))) for i in range(n_outputs)]
+            rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
+            fma = multiply_add(b)
 
             def body(place, sums):
-                read = b.shl(place, _number(5))
-                w = [_at(b, one, read, _FLOATS, 4) for one in weights]
+                read = b.shl(place, number(5))
+                w = [take(b, one, read, FLOATS, 4) for one in weights]
                 found = []
                 for m in range(n_rows):
-                    x = _at(b, rows[m], read, _FLOATS, 4)
+                    x = take(b, rows[m], read, FLOATS, 4)
                     found += [b.call(fma, [w[i], x, sums[m * n_outputs + i]]) for i in range(n_outputs)]
                 return found
 
-            sums = _loop(b, n_registers, [ir.Constant(_FLOATS, [0.0] * LANES)] * (n_outputs * n_rows), body)
+            sums = turn_by_turn(b, n_registers, [ir.Constant(FLOATS, [0.0] * LANES)] * (n_outputs * n_rows), body)
             for m in range(n_rows):
                 for i in range(n_outputs):
-                    total = _total(b, sums[m * n_outputs + i])
-                    _put(b, total, out, b.add(_number(4 * i), b.mul(out_stride, _number(m))), 4)
+                    total = total_of(b, sums[m * n_outputs + i])
+                    put(b, total, out, b.add(number(4 * i), b.mul(out_stride, number(m))), 4)
+            return target.get_dummy_value()
+
+        return types.void(*[types.intp] * 7), code
+
+    return tile
+
+
+@no_type_check
+def make_panel_tile(n_rows):
+    """A tile of floats for many rows: 16 outputs by `n_rows` rows.
+
+    Weights lie as [panel of 16 outputs, input, output], so that each turn reads one line of them and one number of
+    every row; a number of a row meets all 16 at once, and each sum is made in the order of the inputs.
+    """
+
+    @intrinsic
+    @no_type_check
+    def tile(context, weight, n_inputs, row, row_stride, bias, out, out_stride):
+        def code(target, b, signature, args):
+            weight, n_inputs, row, row_stride, bias, out, out_stride = args
+            rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
+            fma = multiply_add(b)
+
+            def body(place, sums):
+                read = b.shl(place, number(6))
+                w = [take(b, weight, b.add(read, number(32 * i)), FLOATS, 4) for i in range(2)]
+                found = []
+                for m in range(n_rows):
+                    x = fill(b, take(b, rows[m], b.shl(place, number(2)), F32, 4), FLOATS)
+                    found += [b.call(fma, [w[i], x, sums[2 * m + i]]) for i in range(2)]
+                return found
+
+            sums = turn_by_turn(b, n_inputs, [ir.Constant(FLOATS, [0.0] * LANES)] * (2 * n_rows), body)
+            for i in range(2):
+                biases = take(b, bias, number(32 * i), FLOATS, 4)
+                for m in range(n_rows):
+                    where = b.add(number(32 * i), b.mul(out_stride, number(m)))
+                    put(b, b.fadd(sums[2 * m + i], biases), out, where, 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code
@@ -199,16 +166,16 @@ def make_dots(n_keys):
     def dots(context, vector, n_registers, out, first, second, third, fourth):
         def code(target, b, signature, args):
             vector, n_registers, out, *keys = args
-            fma = _fma(b)
+            fma = multiply_add(b)
 
             def body(place, sums):
-                read = b.shl(place, _number(5))
-                x = _at(b, vector, read, _FLOATS, 4)
-                return [b.call(fma, [_at(b, keys[i], read, _FLOATS, 4), x, sums[i]]) for i in range(n_keys)]
+                read = b.shl(place, number(5))
+                x = take(b, vector, read, FLOATS, 4)
+                return [b.call(fma, [take(b, keys[i], read, FLOATS, 4), x, sums[i]]) for i in range(n_keys)]
 
-            sums = _loop(b, n_registers, [ir.Constant(_FLOATS, [0.0] * LANES)] * n_keys, body)
+            sums = turn_by_turn(b, n_registers, [ir.Constant(FLOATS, [0.0] * LANES)] * n_keys, body)
             for i in range(n_keys):
-                _put(b, _total(b, sums[i]), out, _number(4 * i), 4)
+                put(b, total_of(b, sums[i]), out, number(4 * i), 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code
@@ -225,18 +192,18 @@ def make_mix(n_values):
     def mix(context, shares, n_registers, out, first, second, third, fourth):
         def code(target, b, signature, args):
             shares, n_registers, out, *values = args
-            fma = _fma(b)
-            each = [_all(b, _at(b, shares, _number(4 * i), _F32, 4), _FLOATS) for i in range(n_values)]
+            fma = multiply_add(b)
+            each = [fill(b, take(b, shares, number(4 * i), F32, 4), FLOATS) for i in range(n_values)]
 
             def body(place, _):
-                read = b.shl(place, _number(5))
-                total = _at(b, out, read, _FLOATS, 4)
+                read = b.shl(place, number(5))
+                total = take(b, out, read, FLOATS, 4)
                 for i in range(n_values):
-                    total = b.call(fma, [_at(b, values[i], read, _FLOATS, 4), each[i], total])
-                _put(b, total, out, read, 4)
+                    total = b.call(fma, [take(b, values[i], read, FLOATS, 4), each[i], total])
+                put(b, total, out, read, 4)
                 return []
 
-            _loop(b, n_registers, [], body)
+            turn_by_turn(b, n_registers, [], body)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code
@@ -261,7 +228,7 @@ def power_of_two(context, exponent):
     """2 to a whole number between -126 and 127, by its bits."""
 
     def code(target, b, signature, args):
-        return b.bitcast(b.shl(b.add(args[0], ir.Constant(_I32, 127)), ir.Constant(_I32, 23)), _F32)
+        return b.bitcast(b.shl(b.add(args[0], ir.Constant(I32, 127)), ir.Constant(I32, 23)), F32)
 
     return types.float32(types.int32), code
 
@@ -272,7 +239,7 @@ def of_bits(context, bits):
     """The float that these 32 bits are."""
 
     def code(target, b, signature, args):
-        return b.bitcast(args[0], _F32)
+        return b.bitcast(args[0], F32)
 
     return types.float32(types.int32), code
 
@@ -283,8 +250,8 @@ def arrive(context, address):
     """Counts one more thread at a barrier; gives how many were there before it."""
 
     def code(target, b, signature, args):
-        where = b.inttoptr(args[0], _I64.as_pointer())
-        return b.atomic_rmw("add", where, ir.Constant(_I64, 1), "seq_cst")
+        where = b.inttoptr(args[0], I64.as_pointer())
+        return b.atomic_rmw("add", where, ir.Constant(I64, 1), "seq_cst")
 
     return types.intp(types.intp), code
 
@@ -295,6 +262,6 @@ def look(context, address):
     """What lies at an address that another thread may write."""
 
     def code(target, b, signature, args):
-        return b.load_atomic(b.inttoptr(args[0], _I64.as_pointer()), "acquire", 8)
+        return b.load_atomic(b.inttoptr(args[0], I64.as_pointer()), "acquire", 8)
 
     return types.intp(types.intp), code

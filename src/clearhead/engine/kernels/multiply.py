@@ -8,8 +8,20 @@ from typing import no_type_check
 
 from numba import float32
 
-from clearhead.engine.kernels.fields import BIAS, INT8, LARGEST, N_INPUTS, N_OUTPUTS, OUTPUTS, SCALE, WEIGHT
-from clearhead.engine.kernels.machine import LANES, make_float_tile, make_int8_tile
+from clearhead.engine.kernels.fields import (
+    BIAS,
+    INT8,
+    LARGEST,
+    N_INPUTS,
+    N_OUTPUTS,
+    OUTPUTS,
+    PANEL,
+    PANELS,
+    SCALE,
+    WEIGHT,
+)
+from clearhead.engine.kernels.instructions import LANES
+from clearhead.engine.kernels.machine import make_float_tile, make_int8_tile, make_panel_tile
 from clearhead.engine.kernels.rows import floats, kernel, round_row, share, shorts
 
 _ROWS_AT_ONCE = 32
@@ -19,6 +31,10 @@ _TURN = 128
 _AHEAD = 1024
 """How far ahead of its reading a single pass asks for weights, in bytes."""
 
+_NEAR = 2**18
+"""Bytes of rows that stay near the processor while panels pass: half of what a core has at hand."""
+
+_panel_6, _panel_3, _panel_2, _panel_1 = (make_panel_tile(n) for n in (6, 3, 2, 1))
 _int8_1, _int8_2 = make_int8_tile(1), make_int8_tile(2)
 _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
 
@@ -68,6 +84,29 @@ def _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_str
 
 @kernel
 @no_type_check
+def _panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out_stride):
+    """All rows times some panels of outputs, a block of rows after another."""
+    at_once = max(6, _NEAR // (4 * n_inputs) // 6 * 6)
+    for m in range(0, n_rows, at_once):
+        m_end = min(m + at_once, n_rows)
+        for panel in range(first, end):
+            w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
+            b, y, i = bias + lane, out + lane, m
+            while i + 6 <= m_end:
+                _panel_6(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
+                i += 6
+            if i + 3 <= m_end:
+                _panel_3(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
+                i += 3
+            if i + 2 <= m_end:
+                _panel_2(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
+                i += 2
+            if i < m_end:
+                _panel_1(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
+
+
+@kernel
+@no_type_check
 def _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride):
     """Adds what whole registers left over, and the bias."""
     whole = n_inputs // LANES * LANES
@@ -95,6 +134,10 @@ def multiply(kind, product, row, row_stride, rounded, rounded_stride, row_scale,
     `product` is the six numbers that describe it; `row` are the rows as floats, `rounded` as whole numbers.
     """
     n_outputs, n_inputs = product[N_OUTPUTS], product[N_INPUTS]
+    if kind == PANELS:
+        first, end = share((n_outputs + PANEL - 1) // PANEL, place, size)
+        _panels(product[WEIGHT], product[BIAS], n_inputs, first, end, row, row_stride, n_rows, out, out_stride)
+        return
     if kind == INT8:
         first, end = share((n_outputs + OUTPUTS - 1) // OUTPUTS, place, size)
     else:

@@ -1,7 +1,8 @@
-"""A stack whose steps of decoding are taken by a kernel.
+"""A stack whose steps of decoding, and whose reading of whole texts, are done by a kernel.
 
-The kernel stands in for the blocks where one position a row goes through them with a cache. Everything else goes by
-parts, and so does a step in which an edit listens: what a kernel has computed can be recorded, but not replaced.
+The kernel stands in for the blocks where one position a row goes through them with a cache, and where an encoder reads
+texts that nobody listens to. Everything else goes by parts, and so does a step in which an edit listens: what a kernel
+has computed can be recorded, but not replaced.
 """
 
 import copy
@@ -18,10 +19,11 @@ from clearhead.engine.kernels.fleet import fleet
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
 from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell
 from clearhead.engine.kernels.tables import Product
+from clearhead.engine.kernels.whole_texts import Laid, pass_texts, room
 from clearhead.nn import Block, Stack, StackCache
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
-from clearhead.probe import intact, once
+from clearhead.probe import intact, once, present
 
 _ACTIVATIONS = {
     Activation.RELU: at.RELU,
@@ -45,34 +47,43 @@ class QuickStack(Stack):
         nn.Module.__init__(self)
         self.__dict__.update(stack.__dict__)
         self._table = _Table(stack=stack)
+        self._reading: _Table | None = None
         self._memory = threading.local()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Stack:
         """The plain stack: addresses of weights and a thread's memory are not to be copied."""
         plain = Stack.__new__(Stack)
         nn.Module.__init__(plain)
-        own = {name: value for name, value in self.__dict__.items() if name not in ("_table", "_memory")}
+        own = {name: value for name, value in self.__dict__.items() if name not in ("_table", "_reading", "_memory")}
         plain.__dict__.update(copy.deepcopy(own, memo))
         return plain
 
     def through_blocks(self, x_BTD: Tensor, around: Surroundings, cache: StackCache | None) -> Tensor:
         """The stream after all blocks."""
-        if cache is None or x_BTD.shape[1] != 1 or not self._can_step(x_BTD, cache):
-            return super().through_blocks(x_BTD, around, cache)
-        found = kernels()
-        if found is None:
-            worked(x_BTD.shape[0] * self._table.n_weights)
-            return super().through_blocks(x_BTD, around, cache)
-        return self._step(found, x_BTD, around, cache)
+        steps = cache is not None and x_BTD.shape[1] == 1 and self._can_step(x_BTD, cache)
+        reads = cache is None and self._can_read(x_BTD, around)
+        found = kernels() if steps or reads else None
+        if found is not None and reads:
+            return self._read(found, x_BTD, around.mask.keys)
+        if found is not None and cache is not None:
+            return self._step(found, x_BTD, around, cache)
+        if steps or reads:
+            worked(x_BTD.shape[0] * x_BTD.shape[1] * self._table.n_weights)
+        return super().through_blocks(x_BTD, around, cache)
+
+    def _can_run(self, x_BTD: Tensor) -> bool:
+        frozen = not (torch.is_grad_enabled() and (x_BTD.requires_grad or self._table.kind == at.FLOAT32))
+        return x_BTD.dtype is torch.float32 and x_BTD.device.type == "cpu" and not self.training and frozen
+
+    def _can_read(self, x_BTD: Tensor, around: Surroundings) -> bool:
+        plain = around.rotation is None and around.bias_1HQK is None and around.source is None
+        return plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD) and not present()
 
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
         table = self._table
         return (
             x_BTD.shape[0] <= _MOST_ROWS[table.kind]
-            and x_BTD.dtype is torch.float32
-            and x_BTD.device.type == "cpu"
-            and not self.training
-            and not (torch.is_grad_enabled() and (x_BTD.requires_grad or table.kind == at.FLOAT32))
+            and self._can_run(x_BTD)
             and cache.length > 0
             and (not table.has_cross or cache.source_length > 0)
             and intact()
@@ -94,6 +105,14 @@ class QuickStack(Stack):
         tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.rows(at.POST, n_rows, 1, width).clone()
 
+    def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
+        """Texts through all blocks; their weights are laid out for many rows when the first comes."""
+        table = self._reading or _Table(stack=self, many_rows=True)
+        self._reading, laid = table, Laid(x_BSD, real_BS)
+        self._memory.reading = room(laid, self.config, getattr(self._memory, "reading", None))
+        run, memory = found.pass_blocks, self._memory.reading
+        return pass_texts(laid, run, memory, shape=table.shape.copy(), numbers=table.numbers, blocks=table.blocks)
+
     def _heard(self, *, rotated: bool) -> Heard:
         config, has_cross = self.config, self._table.has_cross
         found = once(self, lambda: plan(config, n_layers=config.n_layers, has_cross=has_cross, rotated=rotated))
@@ -113,13 +132,15 @@ class _Table:
 
     Args:
         stack: The stack; it is kept alive by its owner, and its parameters by this table.
+        many_rows: Whether floats are laid out for many rows, which takes a copy of them.
     """
 
-    def __init__(self, *, stack: Stack) -> None:
+    def __init__(self, *, stack: Stack, many_rows: bool = False) -> None:
         config = stack.config
         attention, norm, feedforward = config.attention, config.norm, config.feedforward
         self.has_cross = any(block.cross_norm is not None for block in _blocks(stack))
         self._kept: list[Tensor | None] = []
+        self._many_rows = many_rows
         self.kind = at.FLOAT32
         self.blocks = np.array([self._block(block) for block in _blocks(stack)], dtype=np.int64)
         self.n_weights = sum(one.numel() for one in self._kept if one is not None)
@@ -162,6 +183,8 @@ class _Table:
         for place, layer in products.items():
             if layer is not None:
                 product: Product = layer.product  # pyright: ignore[reportAssignmentType]  (prepared before)
+                if self._many_rows and product.kind == at.FLOAT32:
+                    product = product.in_panels()
                 row[place : place + at.PRODUCT_SIZE] = product.table.tolist()
                 self._kept += product.kept
                 self.kind = product.kind

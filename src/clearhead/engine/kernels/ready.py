@@ -20,7 +20,7 @@ WORTHWHILE = 5_000_000_000
 """Multiplications after which loading kernels has paid for itself; less work goes by parts."""
 
 _DONE = "compiled"
-_COMPILED = ("attention", "fields", "leading", "machine", "multiply", "rows", "step")
+_COMPILED = ("attention", "fields", "instructions", "leading", "machine", "multiply", "rows", "step")
 _COMPILE = "from clearhead.engine.kernels.ready import load; load()"
 
 

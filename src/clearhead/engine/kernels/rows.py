@@ -5,7 +5,7 @@ import math
 from typing import no_type_check
 
 import numpy as np
-from numba import carray, float32, int16, int32, njit, uint8
+from numba import carray, float32, int16, int32, int64, njit, uint8
 
 from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
 from clearhead.engine.kernels.machine import of_bits, pointer, power_of_two
@@ -36,6 +36,13 @@ def floats(address, n):
 def shorts(address, n):
     """The 16-bit numbers at an address."""
     return carray(pointer(address, int16), (n,))
+
+
+@kernel
+@no_type_check
+def wholes(address, n):
+    """The whole numbers at an address."""
+    return carray(pointer(address, int64), (n,))
 
 
 @kernel

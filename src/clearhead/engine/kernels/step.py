@@ -14,7 +14,7 @@ from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.attention import attend, turn
 from clearhead.engine.kernels.machine import arrive, look
 from clearhead.engine.kernels.multiply import multiply, round_rows
-from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share
+from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share, wholes
 
 _PATIENCE = 2_000
 
@@ -129,7 +129,32 @@ def _look_around(shape, numbers, block, where, stride, place, size):
             score, pattern = where[at.SCORES] + offset, where[at.PATTERN] + offset
             mixed = where[at.MIXED] + i * stride[at.MIXED] + 4 * h * width
             scale, apart = numbers[at.SCORE_SCALE], shape[at.CACHE_ROW]
-            attend(query, keys, values, lines, apart, width, scale, bias, mask, score, pattern, mixed, n_keys)
+            attend(
+                query, keys, values, lines, apart, 4 * width, width, scale, bias, mask, score, pattern, mixed, n_keys
+            )
+
+
+@kernel
+@no_type_check
+def _look_within(shape, numbers, where, stride, place, size):
+    """Self-attention of rows that are texts laid end to end, each row over all of its text; nothing is masked.
+
+    Scores and patterns are not kept: every thread has one row of memory for them.
+    """
+    heads, groups, width = shape[at.N_HEADS], shape[at.N_KV_HEADS], shape[at.HEAD_WIDTH]
+    spans = wholes(shape[at.SPANS], 2 * shape[at.N_ROWS])
+    step = stride[at.SELF_QKV]
+    score, pattern = where[at.SCORES] + place * stride[at.SCORES], where[at.PATTERN] + place * stride[at.PATTERN]
+    first, end = share(shape[at.N_ROWS] * groups, place, size)
+    for unit in range(first, end):
+        i, g = unit // groups, unit % groups
+        text, n_keys = where[at.SELF_QKV] + spans[2 * i] * step, spans[2 * i + 1]
+        keys, values = text + 4 * (heads + g) * width, text + 4 * (heads + groups + g) * width
+        for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
+            query = where[at.SELF_QKV] + i * step + 4 * h * width
+            mixed = where[at.MIXED] + i * stride[at.MIXED] + 4 * h * width
+            scale = numbers[at.SCORE_SCALE]
+            attend(query, keys, values, 0, 0, step, width, scale, 0, 0, score, pattern, mixed, n_keys)
 
 
 @kernel
@@ -151,7 +176,7 @@ def _look_across(shape, numbers, block, where, stride, place, size):
             score, pattern = where[at.CROSS_SCORES] + offset, where[at.CROSS_PATTERN] + offset
             mixed = where[at.CROSS_MIXED] + i * stride[at.CROSS_MIXED] + 4 * h * width
             scale, apart = numbers[at.SCORE_SCALE], shape[at.SOURCE_ROW]
-            attend(query, keys, values, lines, apart, width, scale, 0, mask, score, pattern, mixed, n_keys)
+            attend(query, keys, values, lines, apart, 4 * width, width, scale, 0, mask, score, pattern, mixed, n_keys)
 
 
 @kernel
@@ -215,7 +240,9 @@ def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
             if op % 2:
                 _leave(op, shape, numbers, block, where, stride, place, size)
             else:
-                if op == SELF:
+                if op == SELF and shape[at.SPANS]:
+                    _look_within(shape, numbers, where, stride, place, size)
+                elif op == SELF:
                     _look_around(shape, numbers, block, where, stride, place, size)
                 elif op == CROSS:
                     _look_across(shape, numbers, block, where, stride, place, size)

@@ -3,9 +3,11 @@
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.layout import panelled
 
 
 @runtime_checkable
@@ -57,3 +59,14 @@ class Product:
         assert weight.is_contiguous() and (bias is None or bias.is_contiguous())
         table = [weight.data_ptr(), 0, 0 if bias is None else bias.data_ptr(), *weight.shape, 0]
         return cls(kind=at.FLOAT32, table=table, kept=(weight, bias))
+
+    def in_panels(self) -> "Product":
+        """The same product of floats with its weights laid out for many rows, in memory of its own."""
+        weight, bias = self.kept
+        assert self.kind == at.FLOAT32 and weight is not None
+        panels = panelled(weight)
+        biases = torch.zeros(len(panels) * at.PANEL)
+        if bias is not None:
+            biases[: len(bias)] = bias
+        table = [panels.data_ptr(), 0, biases.data_ptr(), *weight.shape, 0]
+        return Product(kind=at.PANELS, table=table, kept=(panels, biases))

@@ -1,0 +1,99 @@
+# pyright: basic
+"""Instructions of a processor, and functions that write them: what kernels are made of where Python has no word."""
+
+from typing import no_type_check
+
+from llvmlite import binding, ir
+
+LANES = 8
+"""Numbers in one register."""
+
+I8, I16, I32, I64, F32 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType()
+BYTES, SHORTS = ir.VectorType(I8, 2 * LANES), ir.VectorType(I16, 2 * LANES)
+INTS, FLOATS = ir.VectorType(I32, LANES), ir.VectorType(F32, LANES)
+_AVX2 = bool(binding.get_host_cpu_features().get("avx2"))
+
+
+@no_type_check
+def number(value):
+    """A whole number that is known now."""
+    return ir.Constant(I64, value)
+
+
+@no_type_check
+def take(b, address, offset, kind, align):
+    """What lies at an address."""
+    found = b.load(b.inttoptr(b.add(address, offset), kind.as_pointer()))
+    found.align = align
+    return found
+
+
+@no_type_check
+def put(b, value, address, offset, align):
+    """Leaves a value at an address."""
+    b.store(value, b.inttoptr(b.add(address, offset), value.type.as_pointer())).align = align
+
+
+@no_type_check
+def fill(b, value, kind):
+    """A register with one value in every lane."""
+    lane = b.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(I32, 0))
+    return b.shuffle_vector(lane, lane, ir.Constant(ir.VectorType(I32, kind.count), [0] * kind.count))
+
+
+@no_type_check
+def ask_for(b, address):
+    """Asks memory for what will be read soon."""
+    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+    fetch = b.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
+    how = [ir.Constant(I32, choice) for choice in (0, 3, 1)]  # to read, to be kept near, and no instructions
+    b.call(fetch, [b.inttoptr(address, I8.as_pointer()), *how])
+
+
+@no_type_check
+def sum_pairs(b, left, right):
+    """The sums of neighbouring products: 16 whole numbers times 16, as 8."""
+    if _AVX2:
+        kind = ir.FunctionType(INTS, [SHORTS, SHORTS])
+        return b.call(b.module.declare_intrinsic("llvm.x86.avx2.pmadd.wd", (), kind), [left, right])
+    wide = ir.VectorType(I32, 2 * LANES)
+    product = b.mul(b.sext(left, wide), b.sext(right, wide))
+    halves = [ir.Constant(INTS, [2 * i + odd for i in range(LANES)]) for odd in (0, 1)]
+    return b.add(*(b.shuffle_vector(product, product, half) for half in halves))
+
+
+@no_type_check
+def multiply_add(b):
+    """The function that multiplies and adds."""
+    return b.module.declare_intrinsic(f"llvm.fma.v{LANES}f32", (), ir.FunctionType(FLOATS, [FLOATS] * 3))
+
+
+@no_type_check
+def total_of(b, register):
+    """The sum of a register, halves first: in one order, whatever the tile."""
+    n = LANES
+    while n > 1:
+        n //= 2
+        low, high = (ir.Constant(ir.VectorType(I32, n), [part * n + i for i in range(n)]) for part in (0, 1))
+        register = b.fadd(b.shuffle_vector(register, register, low), b.shuffle_vector(register, register, high))
+    return b.extract_element(register, ir.Constant(I32, 0))
+
+
+@no_type_check
+def turn_by_turn(b, n, sums, body):
+    """Runs `body(place, sums) -> sums` for every place below n, which is at least 1; gives the last sums."""
+    before, loop, after = b.block, b.append_basic_block("tile"), b.append_basic_block("done")
+    b.branch(loop)
+    b.position_at_end(loop)
+    place = b.phi(I64)
+    place.add_incoming(number(0), before)
+    held = [b.phi(one.type) for one in sums]
+    found = body(place, held)
+    following = b.add(place, number(1))
+    place.add_incoming(following, b.block)
+    for phi, first, last in zip(held, sums, found, strict=True):
+        phi.add_incoming(first, before)
+        phi.add_incoming(last, b.block)
+    b.cbranch(b.icmp_signed("<", following, n), loop, after)
+    b.position_at_end(after)
+    return found

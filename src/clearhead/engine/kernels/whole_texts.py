@@ -1,0 +1,110 @@
+"""Whole texts through the blocks of an encoder, by a kernel: laid end to end, without their padding.
+
+Every row is one position of one text, and looks at all positions of it. A product meets all rows at once; some hundred
+of them stay near the processor from one product to the next.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from clearhead.config import StackConfig
+from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.buffers import Buffers
+from clearhead.engine.kernels.fleet import fleet
+
+_ROWS_AT_ONCE = 512
+"""Rows that go through all blocks together; a longer text goes by itself."""
+
+
+class Laid:
+    """Texts laid end to end.
+
+    Args:
+        x_BSD: The vectors of all positions.
+        real_BS: True where a position is real; None if all are.
+    """
+
+    def __init__(self, x_BSD: Float[Tensor, "B S D"], real_BS: Bool[Tensor, "B S"] | None) -> None:
+        n_texts, length, width = x_BSD.shape
+        self._shape = x_BSD.shape
+        self._places: Tensor | None = None
+        self._lengths = np.full(n_texts, length, dtype=np.int64)
+        self.rows = x_BSD.reshape(-1, width)
+        if real_BS is not None:
+            self._lengths = real_BS.sum(1).numpy()
+            self._places = real_BS.flatten().nonzero()[:, 0]
+            self.rows = self.rows[self._places]
+
+    @property
+    def longest(self) -> int:
+        """How many positions the longest text has."""
+        return int(self._lengths.max(initial=1))
+
+    def chunks(self) -> Iterator[tuple[int, int, np.ndarray]]:
+        """Whole texts that go together: their first row and their end, and for each row where its text is there.
+
+        That is the first row of its text, counted from the chunk's, and how many rows it has.
+        """
+        first = 0
+        held: list[int] = []
+        for length in [*self._lengths.tolist(), _ROWS_AT_ONCE]:
+            if held and sum(held) + length > _ROWS_AT_ONCE:
+                lengths = np.array(held, dtype=np.int64)
+                begins = np.cumsum(lengths) - lengths
+                yield first, first + sum(held), np.repeat(np.stack([begins, lengths], axis=1), lengths, axis=0)
+                first, held = first + sum(held), []
+            held.append(length)
+
+    def back(self, rows: Tensor) -> Float[Tensor, "B S D"]:
+        """Rows as they were given; zeros at padding."""
+        if self._places is None:
+            return rows.view(self._shape)
+        whole = rows.new_zeros(self._shape)
+        whole.view(-1, self._shape[2])[self._places] = rows
+        return whole
+
+
+def pass_texts(
+    laid: Laid,
+    run: Callable[..., None],
+    buffers: Buffers,
+    *,
+    shape: np.ndarray,
+    numbers: np.ndarray,
+    blocks: np.ndarray,
+) -> Float[Tensor, "B S D"]:
+    """The stream after all blocks.
+
+    Args:
+        laid: The texts.
+        run: The kernel that passes blocks.
+        buffers: Memory that fits: see `room`.
+        shape: The table of the stack; its own copy.
+        numbers: The numbers of the stack.
+        blocks: The table of its blocks.
+    """
+    shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
+    shape[at.ROW_SCALES] = buffers.scales.data_ptr()
+    after = torch.empty_like(laid.rows)
+    for first, end, spans in laid.chunks():
+        shape[at.SPANS], shape[at.N_ROWS] = spans.ctypes.data, end - first
+        buffers.begin(laid.rows[first:end])
+        fleet().run(run, shape, numbers, blocks, buffers.where, buffers.stride)
+        after[first:end] = buffers.rows(at.POST, end - first, laid.rows.shape[1])
+    return laid.back(after)
+
+
+def room(laid: Laid, config: StackConfig, held: Buffers | None) -> Buffers:
+    """Memory for these texts: what is held, if that will do.
+
+    A row of scores is a thread's, and as wide as the heads of so many keys; together they hold the longest text.
+    """
+    n_rows = max(_ROWS_AT_ONCE, laid.longest, fleet().size)
+    n_keys = -(-laid.longest // config.attention.n_heads)
+    if held is not None and held.fits(n_rows=n_rows, n_keys=n_keys, n_source=0, apart=frozenset()):
+        return held
+    return Buffers(config=config, n_rows=n_rows, n_keys=max(64, n_keys), n_source=0)

@@ -94,7 +94,13 @@ def naive_steps(store: TokenStore, size: Size, vocab_size: int, pad_id: int) -> 
 
 
 def our_steps(
-    store: TokenStore, preset: str, tokenizer: object, pad_id: int, *, optimiser: str | None = None
+    store: TokenStore,
+    preset: str,
+    tokenizer: object,
+    pad_id: int,
+    *,
+    optimiser: str | None = None,
+    shared: bool = False,
 ) -> Iterator[tuple[int, float]]:
     """Steps of ours; gives the real tokens and the operations of each."""
     overrides = ["train.steps=1000000", *([f"train.optimiser.kind={optimiser}"] if optimiser else [])]
@@ -102,6 +108,8 @@ def our_steps(
     network = make_network(job, tokenizer=tokenizer, labels=(), start=None)
     objective = TranslateObjective(decoder_start=pad_id, smoothing=job.train.label_smoothing)
     stepper = Stepper(network=network, objective=objective, settings=job.train, world=World())
+    if shared:
+        stepper._rows = None
     batches = Batches(store=store, max_tokens=TOKENS, seed=0)
     feed = RecordFeed(batches=batches, pad_ids={"source": pad_id, "target": pad_id})
     for number, (_, batch) in enumerate(feed.follow(Cursor(epoch=0, batch=0)), 1):
@@ -163,6 +171,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, help="by default as many as there are cores")
     parser.add_argument("--ours", action="store_true", help="our loop alone")
     parser.add_argument("--profile", action="store_true", help="show where our time goes instead")
+    parser.add_argument("--shared", action="store_true", help="share out every operation, not rows, to the threads")
     parser.add_argument("--optimiser", choices=("adamw", "muon"), help="by default the preset's")
     options = parser.parse_args()
     if options.threads is not None:
@@ -177,7 +186,7 @@ def main() -> None:
         store = prepare([source], folder=Path(scratch), tokenizer=tokenizer, recipe=recipe).train
         pad_id = tokenizer.special.pad
         theirs = naive_steps(store, replace(SIZES[options.preset]), tokenizer.vocab_size, pad_id)
-        ours = our_steps(store, options.preset, tokenizer, pad_id, optimiser=options.optimiser)
+        ours = our_steps(store, options.preset, tokenizer, pad_id, optimiser=options.optimiser, shared=options.shared)
         if options.profile:
             show_profile(ours, options.steps)
             return

@@ -69,6 +69,11 @@ def orthogonal(*shape: int, way: Callable[[Tensor], Tensor]) -> Callable[[], obj
     return lambda: way(matrices)
 
 
+def by_fours(x: Tensor) -> Tensor:
+    """As Muon does it: what four matrices need fits the cache."""
+    return torch.cat([_by_themselves(few) for few in x.split(4)])
+
+
 def five_rounds(x: Tensor) -> Tensor:
     """As Muon was published."""
     a, b, c = JORDAN
@@ -106,6 +111,8 @@ PARTS: dict[str, Callable[[], object]] = {
     "16 wide matrices, by squares": orthogonal(16, WIDTH, HIDDEN, way=_by_squares),
     "16 square matrices, five rounds": orthogonal(16, WIDTH, WIDTH, way=five_rounds),
     "16 square matrices, four rounds": orthogonal(16, WIDTH, WIDTH, way=_by_themselves),
+    "48 square matrices, at once": orthogonal(48, WIDTH, WIDTH, way=_by_themselves),
+    "48 square matrices, by fours": orthogonal(48, WIDTH, WIDTH, way=by_fours),
     "residual, two passes": residual(fused=False),
     "residual, one pass": residual(fused=True),
     "product with its bias": bias(fused=True),

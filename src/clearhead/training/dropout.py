@@ -4,6 +4,9 @@ torch draws one number for every value, on one thread; at the widths that fit a 
 training step. A byte a value is enough to drop a share of it, if the share is taken as a multiple of 1/256.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -15,6 +18,17 @@ from clearhead.nn.feedforward import FeedForward
 from clearhead.training.settings import DropoutSettings
 
 _LEVELS = 256
+_chance: ContextVar[torch.Generator | None] = ContextVar("chance", default=None)  # None for torch's default
+
+
+@contextmanager
+def drawing_from(generator: torch.Generator) -> Generator[None]:
+    """Lets `ByteDropout` draw from a generator of this thread's own until the block ends."""
+    token = _chance.set(generator)
+    try:
+        yield
+    finally:
+        _chance.reset(token)
 
 
 class ByteDropout(nn.Dropout):
@@ -45,9 +59,9 @@ class _Drop(Function):
 
 
 def _random_bytes(n_bytes: int) -> Tensor:
-    """Bytes, all values alike, from torch's default generator."""
+    """Bytes, all values alike."""
     words = torch.empty((n_bytes + 7) // 8, dtype=torch.int64)
-    return words.random_(-(2**63), None).view(torch.uint8)[:n_bytes]
+    return words.random_(-(2**63), None, generator=_chance.get()).view(torch.uint8)[:n_bytes]
 
 
 def set_dropout(network: nn.Module, settings: DropoutSettings) -> None:

@@ -24,6 +24,8 @@ class MaskedLanguageModelObjective:
         share: Share of the tokens to hide.
     """
 
+    by_row = True
+
     def __init__(
         self, *, mask_id: int, vocab_size: int, special_ids: tuple[int, ...] = (), share: float = 0.15
     ) -> None:
@@ -73,6 +75,8 @@ class ClassifyObjective:
         smoothing: Label smoothing.
     """
 
+    by_row = True
+
     def __init__(self, *, smoothing: float = 0.0) -> None:
         self.smoothing = smoothing
 
@@ -107,6 +111,8 @@ class SimilarityObjective:
         temperature: What cosines are divided by where partners compete.
         score_range: The scores that stand for cosines of 0 and of 1.
     """
+
+    by_row = False  # texts may be compared with all others of their batch
 
     def __init__(self, *, temperature: float = 0.05, score_range: tuple[float, float] = (0.0, 1.0)) -> None:
         self.temperature = temperature

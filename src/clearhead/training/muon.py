@@ -30,8 +30,9 @@ rounds of the polynomial that is widely used (Jordan et al. 2024) leave 0.68 to 
 _WIDE = 2
 """Columns a row from which the small square of a matrix is worked on in its stead."""
 _TINY = 1e-7
-_GATHERED = 4
-"""Matrices that are put together at one time where they are divided among processes."""
+_TOGETHER = 4
+"""Matrices of one shape that are worked on at one time: enough for all threads, few enough for the processor's cache,
+and for the memory of each process where they are divided among several."""
 
 
 class Muon(Optimizer):
@@ -74,7 +75,6 @@ class Muon(Optimizer):
         for parameter in parameters:
             shapes.setdefault(parameter.shape, []).append(parameter)
         for shape, alike in _in_groups(shapes):
-            # Matrices of one shape are made orthogonal together: few large products instead of many small ones.
             steps = torch.empty(len(alike), *shape, dtype=alike[0].dtype, device=alike[0].device)
             for parameter, step in zip(alike, steps, strict=True):
                 mean = self._memory(parameter, "momentum").lerp_(_gradient(parameter), 1 - momentum)
@@ -111,11 +111,10 @@ class Muon(Optimizer):
 
 
 def _in_groups(shapes: dict[torch.Size, list[Tensor]]) -> Iterator[tuple[torch.Size, list[Tensor]]]:
-    """Matrices of one shape, all at once; but few where each process holds a piece, for each then holds these whole."""
+    """Matrices of one shape, a few at a time."""
     for shape, alike in shapes.items():
-        n_together = _GATHERED if is_divided(alike[0]) else len(alike)
-        for first in range(0, len(alike), n_together):
-            yield shape, alike[first : first + n_together]
+        for first in range(0, len(alike), _TOGETHER):
+            yield shape, alike[first : first + _TOGETHER]
 
 
 def orthogonalised(matrices: Tensor) -> Tensor:

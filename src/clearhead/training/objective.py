@@ -46,6 +46,11 @@ class LossParts:
 class Objective(Protocol):
     """What a task asks of a network."""
 
+    @property
+    def by_row(self) -> bool:
+        """Whether the loss of a row is the same whichever rows are beside it."""
+        ...
+
     def prepare(self, batch: Batch) -> Batch:
         """The batch with what random numbers of the step decide about it."""
         ...
@@ -70,6 +75,8 @@ class TranslateObjective:
         decoder_start: The id that stands before every target.
         smoothing: Label smoothing.
     """
+
+    by_row = True
 
     def __init__(self, *, decoder_start: int, smoothing: float = 0.0) -> None:
         self.decoder_start = decoder_start
@@ -119,6 +126,8 @@ class LanguageModelObjective:
     Args:
         smoothing: Label smoothing.
     """
+
+    by_row = True
 
     def __init__(self, *, smoothing: float = 0.0) -> None:
         self.smoothing = smoothing

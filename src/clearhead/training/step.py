@@ -10,6 +10,7 @@ from torch import Tensor
 
 from clearhead.errors import TrainingError
 from clearhead.models import Network
+from clearhead.training.by_rows import ByRows
 from clearhead.training.distributed.placed import place
 from clearhead.training.dropout import set_dropout
 from clearhead.training.flops import cost_of
@@ -78,6 +79,8 @@ class Stepper:
         self.placed = place(network, objective, world)
         self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._device = next(network.parameters()).device
+        alone = world.is_alone and self._device.type == "cpu"
+        self._rows = ByRows(network=network, objective=objective) if alone else None
 
     def step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
         """Makes one step.
@@ -92,6 +95,8 @@ class Stepper:
         """
         # 1. Random numbers that depend on the step alone, and on the process where there are several.
         seed_step(self.settings.seed, step=number, rank=self.world.rank)
+        if self._rows is not None:
+            self._rows.begin(self.settings.seed, step=number)
         self.network.train()
         prepared = [self.objective.prepare(batch) for batch in batches]
         counts = [0 if IDLE in batch else self.objective.count(batch) for batch in prepared]
@@ -127,6 +132,8 @@ class Stepper:
         )
 
     def _backward(self, batch: Batch, total: float, *, is_last: bool) -> tuple[float, int]:
+        if self._rows is not None and self._rows.divides(batch):
+            return self._rows.backward(batch, total)
         is_idle = IDLE in batch
         with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._device.type != "cpu"):
             loss_sum, n_correct = self.placed.ask(to_device(batch, self._device), is_last=is_last)

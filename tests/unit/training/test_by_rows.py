@@ -1,0 +1,134 @@
+"""Rows divided among threads: the gradient of the whole batch, the same to the bit every time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from clearhead.config import architecture
+from clearhead.data import Cursor, TokenStore
+from clearhead.models import build
+from clearhead.probe import Recorder, listen
+from clearhead.training import Progress, TrainSettings, TranslateObjective
+from clearhead.training.by_rows import ByRows
+from clearhead.training.encoder_objective import SimilarityObjective
+from clearhead.training.objective import Batch
+from clearhead.training.settings import DropoutSettings
+from clearhead.training.step import Stepper, StepResult
+from clearhead.training.world import World
+
+from .specimen import PAD, SETTINGS, SIZE, VOCAB_SIZE, feed, trainer
+
+DROPPING = replace(SETTINGS, dropout=DropoutSettings(residual=0.2, hidden=0.1, attention=0.0))
+WHOLE = replace(SETTINGS, dropout=DropoutSettings(residual=0.0, hidden=0.0, attention=0.0))
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def batches(store: TokenStore, n_batches: int = 2) -> list[Batch]:
+    stream = feed(store, SETTINGS).follow(Cursor(epoch=0, batch=0))
+    return [next(stream)[1] for _ in range(n_batches)]
+
+
+def stepper(settings: TrainSettings) -> Stepper:
+    network = build(architecture("original", size=SIZE, vocab_size=VOCAB_SIZE), seed=0)
+    objective = TranslateObjective(decoder_start=PAD, smoothing=0.1)
+    return Stepper(network=network, objective=objective, settings=settings, world=World())
+
+
+def step(settings: TrainSettings, store: TokenStore, *, n_threads: int = 2) -> tuple[StepResult, list[Tensor]]:
+    torch.set_num_threads(n_threads)
+    made = stepper(settings)
+    result = made.step(1, batches(store), n_steps=10)
+    return result, [parameter.grad for parameter in made.network.parameters() if parameter.grad is not None]
+
+
+def test_two_threads_find_the_gradient_of_one(store: TokenStore) -> None:
+    (one, ones), (two, twos) = step(WHOLE, store, n_threads=1), step(WHOLE, store)
+    assert (two.count, two.n_correct, two.n_tokens) == (one.count, one.n_correct, one.n_tokens)
+    assert two.loss_sum == pytest.approx(one.loss_sum, rel=1e-5)
+    assert two.gradient_norm == pytest.approx(one.gradient_norm, rel=1e-4)
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ones, twos, strict=True))
+
+
+def test_a_step_is_the_same_to_the_bit_every_time(store: TokenStore) -> None:
+    result, gradients = step(DROPPING, store)
+    for _ in range(20):
+        again, same = step(DROPPING, store)
+        assert again == result
+        assert all(map(torch.equal, gradients, same))
+
+
+def test_each_thread_and_batch_drops_something_else(store: TokenStore) -> None:
+    drawn: list[Tensor] = []
+    made = stepper(DROPPING)
+    network: Any = made.network
+    network.encoder.embedding.dropout.register_forward_hook(lambda _m, _i, output: drawn.append(output == 0))
+    batch = batches(store, 1)[0]
+    doubled = {name: tensor.repeat_interleave(2, 0) for name, tensor in batch.items()}  # alike for both threads
+    made.step(1, [doubled, doubled], n_steps=10)
+    assert len(drawn) == 4
+    assert not any(torch.equal(a, b) for place, a in enumerate(drawn) for b in drawn[:place])
+
+
+def test_whoever_listens_hears_whole_batches(store: TokenStore) -> None:
+    batch = batches(store, 1)[0]
+    with listen(recorder := Recorder("decoder.0.cross.pattern")):
+        stepper(DROPPING).step(1, [batch], n_steps=10)
+    assert [len(each) for each in recorder.history["decoder.0.cross.pattern"]] == [len(batch["source"])]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 64])
+def test_what_is_divided(store: TokenStore, n_threads: int) -> None:
+    network: Any = stepper(WHOLE).network
+    objective = TranslateObjective(decoder_start=PAD)
+    batch = batches(store, 1)[0]
+    torch.set_num_threads(n_threads)
+
+    def divides(rows: ByRows, some: Batch) -> bool:
+        rows.begin(0, step=1)
+        return rows.divides(some)
+
+    assert divides(ByRows(network=network, objective=objective), batch) == (n_threads == 2)
+    one_row = {name: tensor[:1] for name, tensor in batch.items()}
+    assert not divides(ByRows(network=network, objective=objective), one_row)
+    assert not divides(ByRows(network=network, objective=SimilarityObjective()), batch)
+    network.decoder.blocks[0].cross_attention.dropout = 0.1
+    assert not divides(ByRows(network=network, objective=objective), batch)
+
+
+def test_a_thread_that_fails_fails_the_step(store: TokenStore) -> None:
+    made = stepper(WHOLE)
+    (batch,) = batches(store, 1)
+    source = batch["source"].clone()
+    source[1] = VOCAB_SIZE  # in the second thread's rows
+    with pytest.raises(Exception, match="outside the vocabulary"):
+        made.step(1, [{**batch, "source": source}], n_steps=10)
+    assert torch.get_num_threads() == 2
+    assert made.step(1, [batch], n_steps=10) == stepper(WHOLE).step(1, [batch], n_steps=10)
+
+
+class Stopping(Progress):
+    def update(self, report: Any) -> None:
+        if report.step == 7:
+            raise KeyboardInterrupt
+
+
+def test_a_run_that_stops_ends_as_one_that_does_not(tmp_path: Path, store: TokenStore) -> None:
+    with trainer(tmp_path / "whole", store, DROPPING) as whole:
+        whole.run()
+    with trainer(tmp_path / "run", store, DROPPING, progress=Stopping()) as first, pytest.raises(KeyboardInterrupt):
+        first.run()
+    with trainer(tmp_path / "run", store, DROPPING) as second:
+        second.run()
+    assert all(map(torch.equal, whole.network.parameters(), second.network.parameters()))

@@ -121,6 +121,5 @@ def this_processor(n_processes: int) -> Device:
 
 _LOOPBACK = 1.0 * _GIGA
 """Bytes a second that gloo sums over the loopback, about."""
-_PROCESSOR_EFFICIENCY = 0.7
-"""What benchmarks/train.py prints for AdamW, about (docs/experiments/training.md); with Muon, all products together
-come to the same."""
+_PROCESSOR_EFFICIENCY = 0.65
+"""What benchmarks/train.py prints for AdamW, about (docs/experiments/training.md)."""

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -61,16 +60,3 @@ def _processor() -> str:
     flags = next((line for line in lines if line.startswith("flags")), "")
     vectors = [name for name in ("avx2", "avx512f", "avx512_vnni", "avx_vnni") if f" {name} " in f"{flags} "]
     return f"{names[0] if names else platform.processor() or platform.machine()} ({', '.join(vectors)})"
-
-
-def started(command: list[str], *, rounds: int) -> float:
-    """The median seconds of a command, from nothing."""
-    import statistics  # noqa: PLC0415
-    import subprocess  # noqa: PLC0415
-
-    taken = []
-    for _ in range(rounds + 1):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken[1:])

@@ -26,7 +26,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
 
-__all__ = ["Edit", "Listener", "Recorder", "borrowed", "edited", "heard", "hearers", "intact", "listen", "once"]
+__all__ = ["Edit", "Listener", "Recorder", "around", "borrowed", "edited", "heard", "intact", "listen", "once"]
 __all__ += ["probe", "scope"]
 
 Value = TypeVar("Value")
@@ -106,10 +106,10 @@ def heard(*names: str) -> bool:
     return place is not None and any(map(place.hearers, names))
 
 
-def hearers(name: str) -> tuple[str, tuple[Listener, ...]]:
-    """The full name of a site of the present scope, and who hears it: for a part that tells many sites at once."""
+def around() -> tuple[str, tuple[Listener, ...]]:
+    """What stands before the sites of the present scope, and who listens: for a part that tells many sites at once."""
     place = _place.get()
-    return (name, ()) if place is None else (place.prefix + name, place.hearers(name))
+    return ("", ()) if place is None else (place.prefix, place.listeners)
 
 
 def once(key: object, make: Callable[[], Value]) -> Value | None:

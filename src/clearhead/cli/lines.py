@@ -2,7 +2,8 @@
 
 Takes: texts, a file or standard input, and what to do with a few of them at once.
 Gives: one result a line, in order; progress on a terminal; what was finished, whatever happens.
-Uses:  cli.corpus, cli.options, cli.output, cli.usage, corpora, errors; tasks, to load a model; engine, for its kernels.
+Uses:  cli.corpus, cli.loading, cli.options, cli.output, cli.usage, corpora, errors; tasks, to load a model; engine, for
+       its kernels.
 Never: a finished line that gets lost.
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 import typer
 
 from clearhead.cli.corpus import STDIN, from_keyboard, progress, read_corpus, segments
+from clearhead.cli.loading import uncollected
 from clearhead.cli.options import Given
 from clearhead.cli.output import Outcome, Output, lines_out
 from clearhead.cli.usage import check_usage
@@ -92,14 +94,15 @@ def opened(given: Given, verb: str, *, default: str | None = None, **options: An
 
 def loaded_for(given: Given, verb: str, *, default: str | None = None, **options: Any) -> Any:
     """The same where usage has been checked already, on whatever machine that was."""
-    import torch
+    with uncollected():
+        import torch
 
-    from clearhead.tasks.defaults import default_model
-    from clearhead.tasks.loaded import Loaded
+        from clearhead.tasks.defaults import default_model
+        from clearhead.tasks.loaded import Loaded
 
-    if given.threads is not None:
-        torch.set_num_threads(given.threads)
-    loaded = Loaded.open(given.model or default_model(default or verb), weights=given.weights, **options)
+        if given.threads is not None:
+            torch.set_num_threads(given.threads)
+        loaded = Loaded.open(given.model or default_model(default or verb), weights=given.weights, **options)
     loaded.require(verb)
     return loaded
 

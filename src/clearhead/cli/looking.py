@@ -2,7 +2,7 @@
 
 Takes: a text or a pair, a model, a language, how to decode.
 Gives: the run, recorded.
-Uses:  model, tasks.defaults; typer.
+Uses:  cli.loading, model, tasks.defaults; typer.
 Never: a heavy import before a verb runs.
 """
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from clearhead.cli.loading import uncollected
 
 __all__ = ["Beams", "Length", "Looked", "ModelName", "Second", "Text", "Threads", "To", "Write", "fields"]
 
@@ -50,14 +52,15 @@ class Looked:
 
     def open(self) -> Any:
         """The model."""
-        import torch
+        with uncollected():
+            import torch
 
-        from clearhead.model import load
-        from clearhead.tasks.defaults import model_to_look_into
+            from clearhead.model import load
+            from clearhead.tasks.defaults import model_to_look_into
 
-        if self.threads is not None:
-            torch.set_num_threads(self.threads)
-        return load(self.model or model_to_look_into(self.text, to=self.to))
+            if self.threads is not None:
+                torch.set_num_threads(self.threads)
+            return load(self.model or model_to_look_into(self.text, to=self.to))
 
     def run(self, *sites: str, out: Path | None = None, model: Any = None) -> Any:
         """The run with these sites recorded; chance has no part in it."""

@@ -7,13 +7,15 @@ Never: a tag that a finished model could not be asked for.
 """
 
 import re
+from collections.abc import Mapping
 
 from clearhead.errors import TextError
 
-__all__ = ["check_tag", "read_tag", "spell_tag"]
+__all__ = ["check_tag", "read_tag", "spell_tag", "tags_among"]
 
 _TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
-_PIECE = re.compile(f">>({_TAG.pattern})<<")
+_OPENING = ">>"
+_PIECE = re.compile(f"{_OPENING}({_TAG.pattern})<<")
 
 
 def check_tag(tag: str) -> str:
@@ -32,3 +34,9 @@ def read_tag(piece: str) -> str | None:
     """The target language that a piece names, if it names one."""
     found = _PIECE.fullmatch(piece)
     return None if found is None else found[1]
+
+
+def tags_among(vocabulary: Mapping[str, int]) -> dict[str, int]:
+    """The target languages that the pieces of a vocabulary name, and the ids of these pieces, in their order."""
+    likely = sorted((index, piece) for piece, index in vocabulary.items() if piece.startswith(_OPENING))
+    return {tag: index for index, piece in likely if (tag := read_tag(piece)) is not None}

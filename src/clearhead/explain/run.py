@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from clearhead.config import to_dict
 from clearhead.errors import TraceError
 from clearhead.explain.arithmetic import Book
 from clearhead.explain.arithmetic.book import Networks
@@ -22,6 +21,7 @@ from clearhead.explain.probabilities import beam_score, log_probability, loss
 from clearhead.figures import Figure, alignment, bars, heatmap
 from clearhead.text import Tokenizer
 from clearhead.trace import Trace, fingerprint, read_alone, save_trace
+from clearhead.trace.record import described
 
 SPECIAL = ("loss", "score", "log_probability")
 """What can be asked about beside the sites: the mean loss, what a search ranked its text by, one token's log p."""
@@ -67,7 +67,7 @@ class Run:
         text: str = "",
         exact: bool = True,
     ) -> None:
-        made_here = dict(trace.config) == to_dict(network.config)
+        made_here = dict(trace.config) == described(network.config)
         if not made_here or (trace.weights and trace.weights != fingerprint(network)):
             raise TraceError(
                 "a trace of another model" if not made_here else "a trace of this model with other weights",

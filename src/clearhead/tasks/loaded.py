@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from clearhead.config import Family, HeadKind, ModelConfig
-from clearhead.data.tags import read_tag
+from clearhead.data.tags import tags_among
 from clearhead.engine import Engine, Overflow, WeightFormat, prepare
 from clearhead.engine.limits import context_of
 from clearhead.errors import ConfigError, TextError, WeightsError
@@ -179,9 +179,7 @@ class Loaded:
     @cached_property
     def tags(self) -> Mapping[str, int]:
         """The ids of the pieces that name a target language, such as >>fr<<, by the language."""
-        tokenizer = self.tokenizer
-        spelled = ((read_tag(tokenizer.piece_of(index)), index) for index in range(tokenizer.vocab_size))
-        return {tag: index for tag, index in spelled if tag is not None}
+        return tags_among(self.tokenizer.vocabulary)
 
     @cached_property
     def source_limit(self) -> int:

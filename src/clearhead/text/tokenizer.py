@@ -2,7 +2,7 @@
 
 Takes: text, ids, or a tokenizer.json of any make.
 Gives: Tokenizer and Encoding.
-Uses:  errors, files, special, words, published.chat; tokenizers.
+Uses:  errors, files, special, words, published.template; published.chat, for a conversation; tokenizers.
 Never: truncation, padding or tensors; batches are made elsewhere.
 """
 
@@ -19,7 +19,7 @@ import tokenizers
 
 from clearhead.errors import ClearheadError, TextError, nearest
 from clearhead.text.files import read_bounded, replacing
-from clearhead.text.published.chat import TEMPLATE_NAME, read_template, render_chat
+from clearhead.text.published.template import TEMPLATE_NAME, read_template
 from clearhead.text.special import (
     SETTING_NAMES,
     SpecialIds,
@@ -37,6 +37,7 @@ TARGET_NAME = "target"
 SETTINGS_NAME = "tokenizer_config.json"
 MAX_FILE_BYTES = 128 * 2**20
 _MAX_ID = 2**32 - 1
+_FEW_SPECIAL = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +136,11 @@ class Tokenizer:
         return self._inner.get_vocab_size(with_added_tokens=True)
 
     @property
+    def vocabulary(self) -> dict[str, int]:
+        """Every piece and its id, special tokens included, in no order."""
+        return self._inner.get_vocab(with_added_tokens=True)
+
+    @property
     def special(self) -> SpecialIds:
         """The ids of the special tokens by role."""
         return self._special
@@ -192,16 +198,17 @@ class Tokenizer:
 
     def encode_pair(self, a: str, b: str, *, add_special: bool = True, literal: bool = False) -> Encoding:
         """Read two texts as one input; the offsets count within the text that a piece came from."""
-        inner = self._literal if literal else self._inner
+        checked = check_text(a), check_text(b)
+        inner = self._reader(checked, literal=literal)
         with translated("a text that this tokenizer cannot read"):
-            return self._wrap(inner.encode(check_text(a), check_text(b), add_special_tokens=add_special))
+            return self._wrap(inner.encode(*checked, add_special_tokens=add_special))
 
     def encode_batch(self, texts: Iterable[str], *, add_special: bool = True, literal: bool = False) -> list[Encoding]:
         """Read many texts, each as `encode` would."""
         if isinstance(texts, str):
             raise TextError("one text where many are needed", got=repr(texts[:60]), advice="encode, or a list of texts")
         checked = [check_text(text) for text in texts]
-        inner = self._literal if literal else self._inner
+        inner = self._reader(checked, literal=literal)
         with translated("a text that this tokenizer cannot read"):
             return [self._wrap(found) for found in inner.encode_batch(checked, add_special_tokens=add_special)]
 
@@ -229,8 +236,25 @@ class Tokenizer:
                 expected=f"a chat_template in {SETTINGS_NAME}, or {TEMPLATE_NAME}",
                 advice="complete plain text with this model, or give the tokenizer a chat_template",
             )
+        from clearhead.text.published.chat import render_chat  # noqa: PLC0415  (most models are never talked to)
+
         tokens = {names[0]: token for role, names in SETTING_NAMES.items() if (token := getattr(self._tokens, role))}
         return render_chat(self.chat_template, messages, tokens=tokens, add_generation_prompt=add_generation_prompt)
+
+    def _reader(self, texts: Sequence[str], *, literal: bool) -> tokenizers.Tokenizer:
+        """What reads these texts: the twin that takes special tokens for text, where there may be one in them."""
+        spelled = self._spelled
+        if not literal or (spelled is not None and not any(token in text for text in texts for token in spelled)):
+            return self._inner
+        return self._literal
+
+    @cached_property
+    def _spelled(self) -> tuple[str, ...] | None:
+        """How special tokens are spelled in a text; None where they are many, or found only once it is normalised."""
+        added = [token for token in self._inner.get_added_tokens_decoder().values() if token.special]
+        if len(added) > _FEW_SPECIAL or any(token.normalized for token in added):
+            return None
+        return tuple(token.content for token in added)
 
     @cached_property
     def _literal(self) -> tokenizers.Tokenizer:

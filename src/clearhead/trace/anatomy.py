@@ -279,7 +279,9 @@ RECURRENT: Mapping[str, Made] = MappingProxyType(
         "decoder.cross.mixed": Made(
             operation="Σ over keys of pattern · encoder.hidden", inputs=("decoder.cross.pattern", "encoder.hidden")
         ),
-        "decoder.hidden": Made(operation="tanh(readout of state, token, and mixed or summary)", inputs=("decoder.embed.token",)),
+        "decoder.hidden": Made(
+            operation="tanh(readout of state, token, and mixed or summary)", inputs=("decoder.embed.token",)
+        ),
         "logits": _product("decoder.hidden", "output", bias=True),
     }
 )

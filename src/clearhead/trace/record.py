@@ -1,8 +1,9 @@
 """Runs that are recorded as they happen: one pass over a text, or everything that writing a text takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -236,9 +237,10 @@ def finished(
     Raises:
         TraceError: The tape kept nothing: no site has such a name.
     """
-    passed = tape.passed
-    for asked in tape.asked if passed else ():
-        if not any(fnmatchcase(site, asked) for site in (*tape.pieces, *passed)):
+    unheard = [asked for asked in tape.asked if not any(fnmatchcase(site, asked) for site in tape.pieces)]
+    passed = tape.passed if unheard else ()
+    for asked in unheard if passed else ():
+        if not any(fnmatchcase(site, asked) for site in passed):
             raise TraceError(
                 "no site of this name in this run",
                 got=asked,
@@ -252,10 +254,16 @@ def finished(
     found = [Assembly.of(tape, site, family=family, rows=rows) for site in tape.pieces]
     assemblies = {one.site: one for one in found if one is not None}
     sites = {site: _site_record(one, tape, anatomy) for site, one in assemblies.items()}
-    trace = Trace(model=name, family=family, config=to_dict(config), sites=sites, **facts)
+    trace = Trace(model=name, family=family, config=described(config), sites=sites, **facts)
     if tape.out is not None:
         return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape)))
     return replace(trace, values={site: one.put_together(tape) for site, one in assemblies.items()})
+
+
+@lru_cache(maxsize=16)
+def described(config: ModelConfig | RecurrentConfig) -> Mapping[str, Any]:
+    """A configuration as data, made once: every run of a model says the same."""
+    return to_dict(config)
 
 
 def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:

@@ -87,21 +87,24 @@ class Tape:
         if site == IDS:
             self.step += 1
             return value
+        self.keep(site, value.numpy(force=True))
+        return value
+
+    def keep(self, site: str, array: np.ndarray) -> None:
+        """Keeps a copy of an array."""
         pieces = self.pieces.get(site)
         if pieces is None:
             pieces = self.pieces[site] = []
             if _is_edited(site):
                 self.edited.add(site)
             self.lines[site] = _line_of(inspect.currentframe())
-        array = value.numpy(force=True)
         if self._file is None:
             pieces.append(Piece(self.step, array.shape, array.copy(), 0))
-        else:
-            content = np.ascontiguousarray(array, dtype=np.float32)
-            self._file.write(content.data)
-            pieces.append(Piece(self.step, array.shape, None, self._end))
-            self._end += content.nbytes
-        return value
+            return
+        content = np.ascontiguousarray(array, dtype=np.float32)
+        self._file.write(content.data)
+        pieces.append(Piece(self.step, array.shape, None, self._end))
+        self._end += content.nbytes
 
     def value(self, piece: Piece) -> np.ndarray:
         """The value of a piece, read from the disk where it lies there."""

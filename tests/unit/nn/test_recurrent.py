@@ -107,7 +107,9 @@ def test_without_attention_only_the_ends_of_the_source_count() -> None:
     assert blind(target, source_BSD=source, mask_BS=real).equal(blind(target, source_BSD=other, mask_BS=real))
     last = source.clone()
     last[:, 3] += 1
-    assert not torch.allclose(blind(target, source_BSD=source, mask_BS=real), blind(target, source_BSD=last, mask_BS=real))
+    assert not torch.allclose(
+        blind(target, source_BSD=source, mask_BS=real), blind(target, source_BSD=last, mask_BS=real)
+    )
     state = blind.begin(source, real)
     shown = replace(state, summary_BD=state.summary_BD + 1)  # seen at every position, beside the state
     assert not torch.allclose(blind.step(target[:, 0], state)[0], blind.step(target[:, 0], shown)[0])

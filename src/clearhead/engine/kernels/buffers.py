@@ -42,6 +42,7 @@ class Buffers:
         for _ in range(1, config.n_layers if apart else 1):
             own = {place: aligned(n_rows, padded[place], dtype=torch.float32) for place in apart}
             self._rows.append([own.get(place, buffer) for place, buffer in enumerate(shared)])
+        self._arrays = [[buffer.numpy() for buffer in block] for block in self._rows]
         self.where = np.array([[buffer.data_ptr() for buffer in block] for block in self._rows], dtype=np.int64)
         self.stride = np.array([4 * width for width in padded], dtype=np.int64)
         n_shorts = 2 * max(padded)
@@ -51,7 +52,7 @@ class Buffers:
     def fits(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> bool:
         """Whether a step of this size fits."""
         fits = n_rows <= self.n_rows and n_keys <= self.n_keys and n_source <= self.n_source
-        return fits and apart == self._apart
+        return fits and apart <= self._apart  # runs with and without a listener may take turns
 
     def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> Tensor:
         """What a stage left, as its part would have it: the first numbers of every row in this shape, till the next."""
@@ -59,6 +60,13 @@ class Buffers:
         for size in shape:
             n *= size
         return self._rows[layer][place][:n_rows, skip : skip + n].view(n_rows, *shape)
+
+    def array(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> np.ndarray:
+        """The same as an array, which is sooner made than a tensor."""
+        n = 1
+        for size in shape:
+            n *= size
+        return self._arrays[layer][place][:n_rows, skip : skip + n].reshape(n_rows, *shape)
 
     def begin(self, x_BD: Tensor) -> None:
         """Takes the stream that blocks begin with."""

@@ -1,24 +1,31 @@
 """What a kernel computed, at the sites where the parts would have it.
 
-Who hears what does not change while somebody listens: it is asked once, and every step tells only what is heard.
+Who hears what does not change while somebody listens: it is asked once, and every step tells only what is heard. A
+listener that has a `keep` beside its `hear` is given arrays, of which it takes a copy: a tensor takes several times as
+long to make, and steps are short.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from clearhead.config import NormPlacement, StackConfig
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.buffers import Buffers
-from clearhead.probe import Listener, hearers, scope
+from clearhead.probe import Listener, around
 
 _KEYS, _SOURCE = -1, -2
 """Sizes that a step fills in: how many keys, and how many positions of a source."""
+_Keep = Callable[[str, np.ndarray], None]
 
 
 class Told(NamedTuple):
     """A site that somebody hears, and where the kernel leaves its value."""
 
     site: str
+    keepers: tuple[_Keep, ...]
     listeners: tuple[Listener, ...]
     layer: int
     place: int
@@ -38,48 +45,51 @@ NOTHING = Heard((), frozenset())
 
 def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
     """What somebody hears now."""
+    prefix, listeners = around()
     told: list[Told] = []
-    for layer in range(n_layers):
-        told += _heard(layer, _before(config, layer))
-        told += _heard(layer, _after(config, layer, has_cross=has_cross, rotated=rotated))
+    for layer, path, place, sizes, skip in _sites(config, n_layers=n_layers, has_cross=has_cross, rotated=rotated):
+        site = prefix + path
+        hearers = [one for one in listeners if one.wants(site)]
+        if hearers:
+            keepers = tuple(keep for one in hearers if (keep := getattr(one, "keep", None)) is not None)
+            others = tuple(one for one in hearers if not hasattr(one, "keep"))
+            told.append(Told(site, keepers, others, layer, place, sizes, skip))
     return Heard(tuple(told), frozenset(one.place for one in told))
 
 
 def tell(told: tuple[Told, ...], buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
     """Lets all who hear these sites take a copy."""
-    for site, listeners, layer, place, sizes, skip in told:
+    for site, keepers, listeners, layer, place, sizes, skip in told:
         shape = [n_keys if size == _KEYS else n_source if size == _SOURCE else size for size in sizes]
-        value = buffers.rows(place, n_rows, *shape, skip=skip, layer=layer)
-        for listener in listeners:
-            listener.hear(site, value)
-
-
-_Site = tuple[str, int, tuple[int, ...], int]
-
-
-def _heard(layer: int, sites: Iterator[_Site]) -> list[Told]:
-    """Those of the sites of a block that somebody hears."""
-    found: list[Told] = []
-    for path, place, sizes, skip in sites:
-        *around, name = path.split(".")
-        site, listeners = _asked(around, name)
+        if keepers:
+            array = buffers.array(place, n_rows, *shape, skip=skip, layer=layer)
+            for keep in keepers:
+                keep(site, array)
         if listeners:
-            found.append(Told(site=site, listeners=listeners, layer=layer, place=place, sizes=sizes, skip=skip))
-    return found
+            value = buffers.rows(place, n_rows, *shape, skip=skip, layer=layer)
+            for listener in listeners:
+                listener.hear(site, value)
 
 
-def _asked(around: list[str], name: str) -> tuple[str, tuple[Listener, ...]]:
-    if not around:
-        return hearers(name)
-    with scope(around[0]):
-        return _asked(around[1:], name)
+_Inside = tuple[str, int, tuple[int, ...], int]
+_Site = tuple[int, str, int, tuple[int, ...], int]
 
 
-def _before(config: StackConfig, layer: int) -> Iterator[_Site]:
+@lru_cache(maxsize=64)
+def _sites(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> tuple[_Site, ...]:
+    """Every site of a stack, in its order: block, path, buffer, sizes, and what to skip of the buffer."""
+    found: list[_Site] = []
+    for layer in range(n_layers):
+        inside = [*_before(config, layer), *_after(config, layer, has_cross=has_cross, rotated=rotated)]
+        found += [(layer, *one) for one in inside]
+    return tuple(found)
+
+
+def _before(config: StackConfig, layer: int) -> Iterator[_Inside]:
     yield f"{layer}.resid_pre", at.PRE, (1, config.width), 0
 
 
-def _after(config: StackConfig, layer: int, *, has_cross: bool, rotated: bool) -> Iterator[_Site]:
+def _after(config: StackConfig, layer: int, *, has_cross: bool, rotated: bool) -> Iterator[_Inside]:
     """Every site of one block that has a value once it is passed, in the order of the block."""
     attention, head, row = config.attention, config.head_width, (1, config.width)
     n_heads, groups = attention.n_heads, attention.kv_heads

@@ -2,7 +2,7 @@
 
 Takes: a folder with both.
 Gives: a Tokenizer of byte-level BPE.
-Uses:  errors, files, special, tokenizer, published.{chat,settings,vocabulary_file}; tokenizers.
+Uses:  errors, files, special, tokenizer, published.{settings,template,vocabulary_file}; tokenizers.
 Never: loses a character; the smallest pieces are the 256 bytes (Radford et al. 2019).
 """
 
@@ -13,8 +13,8 @@ from tokenizers import decoders, models, pre_tokenizers, processors
 
 from clearhead.errors import TextError
 from clearhead.text.files import read_bounded, read_lines
-from clearhead.text.published.chat import read_template
 from clearhead.text.published.settings import Settings
+from clearhead.text.published.template import read_template
 from clearhead.text.published.vocabulary_file import MAX_VOCABULARY_BYTES, add_tokens, read_vocabulary, surround
 from clearhead.text.special import SpecialTokens
 from clearhead.text.tokenizer import Tokenizer, translated

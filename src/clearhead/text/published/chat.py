@@ -1,8 +1,8 @@
 """Conversations as text: the template that a model was taught with, rendered in a sandbox.
 
-Takes: messages, and the template from a tokenizer's folder.
+Takes: messages, and a template.
 Gives: the one text that the model reads.
-Uses:  errors, files, special, published.sandbox; jinja2.
+Uses:  errors, words, published.budget, published.sandbox; jinja2.
 Never: trusts a template; it is a program by a stranger.
 """
 
@@ -11,41 +11,17 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any, cast
 
 from jinja2 import Template, TemplateError
 from jinja2.utils import Namespace
 
 from clearhead.errors import TextError
-from clearhead.text.files import read_bounded
 from clearhead.text.published.budget import Budget, OverBudget, spending
 from clearhead.text.published.sandbox import BoundedEnvironment
-from clearhead.text.special import read_object
 from clearhead.text.words import check_text
 
-__all__ = ["TEMPLATE_NAME", "read_template", "render_chat"]
-
-TEMPLATE_NAME = "chat_template.jinja"
-MAX_TEMPLATE_BYTES = 2**20
-_DEFAULT = "default"
-
-
-def read_template(folder: Path) -> str | None:
-    """The chat template beside a tokenizer, from a file of its own or from the settings; None where there is none."""
-    path, settings = folder / TEMPLATE_NAME, folder / "tokenizer_config.json"
-    if path.is_file():
-        try:
-            return read_bounded(path, limit=MAX_TEMPLATE_BYTES).decode("utf-8")
-        except UnicodeDecodeError:
-            raise TextError("a chat template that is not UTF-8", got=path) from None
-    found = read_object(settings).get("chat_template") if settings.is_file() else None
-    if isinstance(found, list):  # several by name, one of them the usual one
-        named = [cast(Mapping[str, object], entry) for entry in cast(list[object], found) if isinstance(entry, dict)]
-        found = next((entry.get("template") for entry in named if entry.get("name") == _DEFAULT), None)
-    if found is not None and not isinstance(found, str):
-        raise TextError("a chat template that is not text", got=f"{settings}: {type(found).__name__}")
-    return found
+__all__ = ["render_chat"]
 
 
 def render_chat(

@@ -2,7 +2,7 @@
 
 Takes: tokenizer.model or spiece.model.
 Gives: a PieceTokenizer.
-Uses:  special, tokenizer, published.{chat,pieces,segment,settings,spm,spm_vocabulary,vocabulary_file}.
+Uses:  special, tokenizer, published.{pieces,segment,settings,spm,spm_vocabulary,template,vocabulary_file}.
 Never: a family by the name of its file; the file itself says how its pieces are found.
 
     Llama   BPE with bytes   <s> text    every space kept, one put before the text
@@ -12,12 +12,12 @@ Never: a family by the name of its file; the file itself says how its pieces are
 from pathlib import Path
 from typing import Any
 
-from clearhead.text.published.chat import read_template
 from clearhead.text.published.pieces import Manner, PieceTokenizer
 from clearhead.text.published.segment import Segmenter
 from clearhead.text.published.settings import Settings
 from clearhead.text.published.spm import Algorithm, PieceKind, read_spm
 from clearhead.text.published.spm_vocabulary import checked_roles, original_files, piece_vocabulary
+from clearhead.text.published.template import read_template
 from clearhead.text.published.vocabulary_file import add_tokens
 from clearhead.text.special import SpecialTokens
 from clearhead.text.tokenizer import Tokenizer

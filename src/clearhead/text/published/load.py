@@ -2,7 +2,8 @@
 
 Takes: a folder as models are published in.
 Gives: a Tokenizer.
-Uses:  errors, special, tokenizer, published.{byte_level,chat,llama_t5,marian,settings,vocabulary_file,wordpiece}.
+Uses:  errors, special, tokenizer, published.{settings,template,vocabulary_file}; the readers of
+       older layouts, published.{byte_level,llama_t5,marian,wordpiece}, where their files are found.
 Never: a download, or a choice between two readings that give different ids: the newest layout in a folder is read.
 
     tokenizer.json                           any of them, complete; target/tokenizer.json beside it writes
@@ -15,13 +16,9 @@ Never: a download, or a choice between two readings that give different ids: the
 from pathlib import Path
 
 from clearhead.errors import TextError
-from clearhead.text.published.byte_level import load_byte_level
-from clearhead.text.published.chat import read_template
-from clearhead.text.published.llama_t5 import load_sentencepiece
-from clearhead.text.published.marian import MARIAN_FILES, load_marian
 from clearhead.text.published.settings import Settings, read_published_settings
-from clearhead.text.published.vocabulary_file import add_tokens
-from clearhead.text.published.wordpiece import load_wordpiece
+from clearhead.text.published.template import read_template
+from clearhead.text.published.vocabulary_file import MARIAN_FILES, add_tokens
 from clearhead.text.special import SpecialTokens, read_roles
 from clearhead.text.tokenizer import FILE_NAME, TARGET_NAME, Tokenizer, read_inner
 
@@ -58,14 +55,28 @@ def load_tokenizer(folder: Path | str) -> Tokenizer:
     settings = read_published_settings(path)
     if (path / FILE_NAME).exists():
         return _load_json(path / FILE_NAME, settings)
+    return _load_older(path, settings)
+
+
+def _load_older(path: Path, settings: Settings) -> Tokenizer:
+    """A tokenizer from the files of a family; each family's reader is imported where its files are found."""
+    # ruff: noqa: PLC0415
     if (path / "vocab.json").exists() and any((path / name).exists() for name in MARIAN_FILES):
+        from clearhead.text.published.marian import load_marian
+
         return load_marian(path, settings)
     for name in ("spiece.model", "tokenizer.model"):
         if (path / name).exists():
+            from clearhead.text.published.llama_t5 import load_sentencepiece
+
             return load_sentencepiece(path / name, settings)
     if (path / "vocab.json").exists() and (path / "merges.txt").exists():
+        from clearhead.text.published.byte_level import load_byte_level
+
         return load_byte_level(path, settings)
     if (path / "vocab.txt").exists():
+        from clearhead.text.published.wordpiece import load_wordpiece
+
         return load_wordpiece(path, settings)
     raise TextError("a folder without a tokenizer", got=path, expected=_LAYOUTS)
 

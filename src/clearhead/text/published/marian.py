@@ -17,13 +17,12 @@ from clearhead.text.published.segment import Segmenter
 from clearhead.text.published.settings import Settings
 from clearhead.text.published.spm import SpmFile, read_spm
 from clearhead.text.published.spm_vocabulary import checked_roles, original_files, piece_vocabulary
-from clearhead.text.published.vocabulary_file import add_tokens, read_vocabulary
+from clearhead.text.published.vocabulary_file import MARIAN_FILES, add_tokens, read_vocabulary
 from clearhead.text.special import SpecialTokens
 from clearhead.text.tokenizer import Tokenizer
 
-__all__ = ["MARIAN_FILES", "load_marian"]
+__all__ = ["load_marian"]
 
-MARIAN_FILES = ("source.spm", "target.spm")
 _VOCABULARY, _TARGET_VOCABULARY = "vocab.json", "target_vocab.json"
 _TOKENS = SpecialTokens(pad="<pad>", unknown="<unk>", end="</s>")
 

@@ -2,7 +2,7 @@
 
 Takes: a segmenter, a vocabulary, the tokens around a text, the files that it all came from.
 Gives: PieceTokenizer.
-Uses:  errors, files, special, tokenizer, words, published.{chat,segment,spm}; tokenizers.
+Uses:  errors, files, special, tokenizer, words, published.{segment,spm}; tokenizers.
 Never: writes its files anew; `save` copies them, so that every program reads them as it did.
 
     "Hi</s> there"   ->   [Hi] </s> [ there]   ->   ▁Hi · </s> · ▁there   ->   ids

@@ -2,7 +2,7 @@
 
 Takes: a vocabulary and a SentencePiece file.
 Gives: a `tokenizers.Tokenizer` that knows ids and writes text, and never cuts one.
-Uses:  errors, files, special, tokenizer, published.{chat,settings,spm,vocabulary_file}; tokenizers.
+Uses:  errors, files, special, tokenizer, published.{settings,spm,template,vocabulary_file}; tokenizers.
 Never: a family's choices.
 """
 
@@ -15,9 +15,9 @@ from tokenizers import Regex, decoders, models
 
 from clearhead.errors import TextError
 from clearhead.text.files import read_bounded
-from clearhead.text.published.chat import TEMPLATE_NAME
 from clearhead.text.published.settings import Settings
 from clearhead.text.published.spm import PieceKind, SpmFile
+from clearhead.text.published.template import TEMPLATE_NAME
 from clearhead.text.published.vocabulary_file import MAX_VOCABULARY_BYTES
 from clearhead.text.special import SpecialTokens
 from clearhead.text.tokenizer import SETTINGS_NAME, translated

@@ -19,9 +19,11 @@ from clearhead.text.files import read_bounded
 from clearhead.text.published.settings import Added
 from clearhead.text.special import SpecialTokens
 
-__all__ = ["MAX_VOCABULARY_BYTES", "add_tokens", "check_vocabulary", "read_vocabulary", "surround"]
+__all__ = ["MARIAN_FILES", "MAX_VOCABULARY_BYTES", "add_tokens", "check_vocabulary", "read_vocabulary", "surround"]
 
 MAX_VOCABULARY_BYTES = 64 * 2**20
+MARIAN_FILES = ("source.spm", "target.spm")
+"""The pieces that one vocab.json numbers where it is Marian's, of either side."""
 
 
 def read_vocabulary(path: Path) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 Takes: a folder with it.
 Gives: a Tokenizer of WordPiece, with [CLS] and [SEP] around a text.
-Uses:  errors, files, kinds, special, tokenizer, published.{chat,settings,vocabulary_file}; tokenizers.
+Uses:  errors, files, kinds, special, tokenizer, published.{settings,template,vocabulary_file}; tokenizers.
 Never: guesses about case; tokenizer_config.json says whether it is kept, and without one it is not.
 """
 
@@ -14,8 +14,8 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers
 from clearhead.errors import TextError
 from clearhead.text.files import read_bounded, read_lines
 from clearhead.text.kinds import frame
-from clearhead.text.published.chat import read_template
 from clearhead.text.published.settings import Settings
+from clearhead.text.published.template import read_template
 from clearhead.text.published.vocabulary_file import MAX_VOCABULARY_BYTES, add_tokens
 from clearhead.text.special import BERT_TOKENS
 from clearhead.text.tokenizer import Tokenizer, translated

@@ -21,7 +21,12 @@ def export(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="An embedded model's name, a folder or a hub id.")],
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")],
     precision: Annotated[
-        str, typer.Option("--precision", metavar="KIND", help="How numbers are written: float32, float16, bfloat16.")
+        str,
+        typer.Option(
+            "--precision",
+            metavar="KIND",
+            help="How numbers are written: float32, float16, bfloat16; or int8, for clearhead alone.",
+        ),
     ] = "float32",
 ) -> None:
     """Load a model and save it in the published layout of its family."""

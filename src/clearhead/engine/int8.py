@@ -20,8 +20,8 @@ from clearhead.engine.kernels.ready import kernels, worked
 from clearhead.engine.kernels.rows_of import multiply
 from clearhead.engine.kernels.tables import Product
 from clearhead.errors import TextError
+from clearhead.weights import whole_numbers
 
-_LARGEST = 127
 _LARGEST_SUM = 2**31 - 1
 _LARGEST_SHORT = 2**15 - 1
 _ROWS_AT_ONCE = 4096
@@ -134,11 +134,9 @@ class Int8Embedding(nn.Module):
 def quantise(
     weight: Tensor,
 ) -> tuple[Int8[Tensor, "outputs D"], Float[Tensor, " outputs"]]:
-    """The integers and the scales of a matrix."""
-    weight = weight.detach().float()
-    scale = weight.abs().amax(-1) / _LARGEST
-    divisor = torch.where(scale > 0, scale, torch.ones_like(scale))  # a row of zeros stays one
-    return (weight / divisor.unsqueeze(1)).round().to(torch.int8), scale
+    """The integers and the scales of a matrix, as a file of whole numbers has them."""
+    integer, scale = whole_numbers.quantise(weight)
+    return integer, scale.squeeze(1)
 
 
 def round_rows(rows: Tensor, *, largest: int) -> tuple[Tensor, Tensor]:

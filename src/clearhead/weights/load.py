@@ -17,6 +17,7 @@ from clearhead.weights.names import Rule, to_native
 from clearhead.weights.sentence import read_sentence_head
 from clearhead.weights.strict_json import read_object
 from clearhead.weights.tensors import read_tensors
+from clearhead.weights.whole_numbers import restored
 
 CONFIG = "config.json"
 GENERATION = "generation_config.json"
@@ -56,7 +57,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     foreign = read_object(folder / CONFIG, limit=_MAX_JSON_BYTES)
     generation = read_object(folder / GENERATION, limit=_MAX_JSON_BYTES) if (folder / GENERATION).is_file() else {}
     dialect = _dialect(foreign, folder / CONFIG)
-    tensors = _respell(read_tensors(folder), dialect)
+    tensors = _respell(restored(read_tensors(folder)), dialect)
     config = _read_config(folder, foreign | _token_keys(generation), dialect, tensors)
     model = blank(config)
     rules = dialect.rules(config, _prefix(tensors, dialect))

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from clearhead.config import HeadConfig, HeadKind, ModelConfig, StackConfig
 from clearhead.errors import ClearheadError, ConfigError, TextError, WeightsError, nearest
+from clearhead.nn import TokenEmbedding
 from clearhead.text.files import replacing
 from clearhead.weights.families import DIALECTS, Dialect
 from clearhead.weights.foreign import ForeignConfig, token_settings
@@ -17,13 +19,15 @@ from clearhead.weights.load import CONFIG, GENERATION, Checkpoint
 from clearhead.weights.names import to_foreign
 from clearhead.weights.sentence import sentence_files
 from clearhead.weights.tensors import write_tensors
+from clearhead.weights.whole_numbers import METHOD, rounded
 
 PRECISIONS: Mapping[str, torch.dtype] = {
     "float32": torch.float32,
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
+    "int8": torch.float32,
 }
-"""How the numbers of weights may be written."""
+"""How the numbers of weights may be written; with int8, those that are not in a matrix."""
 _STALE = ("torch_dtype", "rope_scaling", "quantization_config", "transformers_version")
 """Keys of a loaded configuration that are no longer true of what we write."""
 
@@ -52,11 +56,16 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path, *, precision: str = "f
     written = dialect.write(config) | {
         "model_type": dialect.name,
         "architectures": [dialect.class_of(config.head)],
-        "dtype": precision,
+        "dtype": str(PRECISIONS[precision]).removeprefix("torch."),
     }
     parameters = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
     prefix = dialect.prefix_of(config)
-    tensors = to_foreign(dialect.rules(config, prefix), parameters) | dialect.computed(config, prefix)
+    rules = dialect.rules(config, prefix)
+    tensors = to_foreign(rules, parameters)
+    if precision == "int8":
+        written["quantization_config"] = {"quant_method": METHOD}
+        tensors = rounded(tensors, rules, _matrices(checkpoint.model))
+    tensors |= dialect.computed(config, prefix)
     files: dict[str, Any] = {CONFIG: kept | written}
     if config.head.kind is HeadKind.LANGUAGE_MODEL:
         tokens = {key: value for key, value in token_settings(config.tokens).items() if value is not None}
@@ -67,6 +76,12 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path, *, precision: str = "f
     # The weights last: a folder that has them has everything.
     write_objects(folder, files)
     write_tensors(folder, tensors, dtype=PRECISIONS[precision])
+
+
+def _matrices(model: nn.Module) -> set[str]:
+    """The parameters that the engine, too, holds as whole numbers where it is asked to."""
+    parts: dict[str, nn.Module] = dict(model.named_modules())
+    return {f"{name}.weight" for name, part in parts.items() if isinstance(part, nn.Linear | TokenEmbedding)}
 
 
 def write_objects(folder: Path, files: Mapping[str, Any]) -> None:

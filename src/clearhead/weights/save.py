@@ -1,10 +1,10 @@
 """A model becomes a folder that other programs open."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -80,8 +80,8 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path, *, precision: str = "f
 
 def _matrices(model: nn.Module) -> set[str]:
     """The parameters that the engine, too, holds as whole numbers where it is asked to."""
-    parts: dict[str, nn.Module] = dict(model.named_modules())
-    return {f"{name}.weight" for name, part in parts.items() if isinstance(part, nn.Linear | TokenEmbedding)}
+    parts = cast(Iterable[tuple[str, nn.Module]], model.named_modules())
+    return {f"{name}.weight" for name, part in parts if isinstance(part, nn.Linear | TokenEmbedding)}
 
 
 def write_objects(folder: Path, files: Mapping[str, Any]) -> None:

@@ -24,7 +24,7 @@ def unpack(packed: Tensor, first: int, end: int, *, width: int) -> Int8[Tensor, 
     return blocks.transpose(1, 2).reshape(OUTPUTS * len(blocks), -1)[: end - first, :width]
 
 
-def panelled(weight: Float[Tensor, "outputs D"]) -> Float[Tensor, "panels D lanes"]:
+def panelled(weight: Tensor) -> Float[Tensor, "panels D lanes"]:
     """A matrix in panels of outputs, whose weights for one input lie side by side; the last is filled with zeros."""
     n_outputs, width = weight.shape
     n_panels = -(-n_outputs // PANEL)

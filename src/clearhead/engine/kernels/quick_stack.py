@@ -108,7 +108,7 @@ class QuickStack(Stack):
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
         """Texts through all blocks; their weights are laid out for many rows when the first comes."""
         table = self._reading or _Table(stack=self, many_rows=True)
-        self._reading, laid = table, Laid(x_BSD, real_BS)
+        self._reading, laid = table, Laid(x_BSD=x_BSD, real_BS=real_BS)
         self._memory.reading = room(laid, self.config, getattr(self._memory, "reading", None))
         run, memory = found.pass_blocks, self._memory.reading
         return pass_texts(laid, run, memory, shape=table.shape.copy(), numbers=table.numbers, blocks=table.blocks)

@@ -28,7 +28,7 @@ class Laid:
         real_BS: True where a position is real; None if all are.
     """
 
-    def __init__(self, x_BSD: Float[Tensor, "B S D"], real_BS: Bool[Tensor, "B S"] | None) -> None:
+    def __init__(self, *, x_BSD: Float[Tensor, "B S D"], real_BS: Bool[Tensor, "B S"] | None) -> None:
         n_texts, length, width = x_BSD.shape
         self._shape = x_BSD.shape
         self._places: Tensor | None = None

@@ -104,9 +104,12 @@ def worked(n_multiplications: int) -> None:
 
 @cache
 def _folder() -> Path:
-    """Where compiled kernels lie: one folder for each text of the kernels, so that none is ever stale."""
-    here = Path(__file__).parent
-    text = b"".join((here / f"{name}.py").read_bytes() for name in _COMPILED)
+    """Where compiled kernels lie: one folder for each text of the kernels, and for each place and time of their files.
+
+    None is ever stale, and what Numba would not take from there, as it looks at places and times, is not there.
+    """
+    files = [Path(__file__).with_name(f"{name}.py") for name in _COMPILED]
+    text = b"".join(f"{path} {path.stat().st_mtime_ns}\n".encode() + path.read_bytes() for path in files)
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "clearhead" / f"kernels-{hashlib.sha256(text).hexdigest()[:16]}"
 

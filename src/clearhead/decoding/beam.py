@@ -10,15 +10,15 @@ implementation, so that published models give the texts that they were published
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
-from clearhead.decoding.leaders import Lead, Leaders, leading, likeliest
+from clearhead.decoding.leaders import Lead, Ranking, leading, likeliest, rank
 from clearhead.decoding.processors import needed, process
 from clearhead.decoding.row import Finish
 from clearhead.decoding.settings import DecodingSettings, EarlyStopping
@@ -61,50 +61,53 @@ class BeamSearch:
         """The new ids of every beam on its way, the likeliest first: each is a row of the next logits."""
         return [beam.ids for beam in self._running]
 
+    @property
+    def totals(self) -> list[float]:
+        """The sums of their log-probabilities."""
+        return [beam.total for beam in self._running]
+
     def advance(self, logits_BV: Float[Tensor, "B V"]) -> list[int]:
         """Takes every running beam one step further; gives the place of the parent of each beam that runs on.
 
         Raises:
             DecodingError: Nothing is left to go on with.
         """
-        if not needed(self.settings):
-            return self.follow(self._lead(logits_BV, n_kept(self.settings)))
-        return self.follow(likeliest(self._log_probabilities(logits_BV), n_kept(self.settings)))
+        count = n_kept(self.settings)
+        if needed(self.settings):
+            leaders = likeliest(self._log_probabilities(logits_BV), count)
+        else:
+            leaders = self._lead(logits_BV, count)
+        return self.follow(rank(leaders, self.totals, [len(self._running)], count)[0])
 
-    def follow(self, leaders: Leaders) -> list[int]:
-        """Takes every running beam one step further, as `advance` does, along the likeliest ids of each.
+    def follow(self, ranking: Ranking) -> list[int]:
+        """Takes every running beam one step further, as `advance` does, along its likeliest candidates.
 
         Raises:
             DecodingError: Nothing is left to go on with.
         """
-        settings, length = self.settings, len(self._running[0].ids) + 1
-        before = np.array([beam.total for beam in self._running], dtype=leaders.log_p.dtype)
-        totals = (leaders.log_p + before[:, None]).ravel()
-        if np.isnan(totals).any():
+        settings, before, length = self.settings, self._running, len(self._running[0].ids) + 1
+        best, n_most = ranking.totals, settings.beams
+        if math.isnan(best[0]):
             raise _nothing_left(length - 1)
-        order = np.argsort(-totals, kind="stable")[: n_kept(settings)]
-        best: list[float] = totals[order].tolist()
-        places: list[int] = order.tolist()
-        indices: list[int] = leaders.ids.ravel()[order].tolist()
-        n_each: int = leaders.log_p.shape[1]
+        is_last = length >= self.n_most
         n_possible = sum(map(math.isfinite, best))
         candidates: list[BeamCandidate] = []
         running: list[_Running] = []
         ended: dict[int, Beam] = {}
         parents: list[int] = []
-        for rank, (total, place, index) in enumerate(zip(best[:n_possible], places, indices, strict=False)):
-            if self._steps is None and rank >= settings.beams and len(running) == settings.beams:
+        for place, (total, parent, index) in enumerate(zip(*ranking, strict=True)):
+            if place == n_possible or (self._steps is None and place >= n_most and len(running) == n_most):
                 break  # what comes now can neither run nor finish
-            parent, at, score = place // n_each, None, total
-            if index in settings.end_ids or length >= self.n_most:
+            at, score = None, total
+            if index in settings.end_ids or is_last:
                 score = total / length**settings.length_penalty
                 # Only candidates as good as a running beam may finish; the others are there to run on.
-                if rank < settings.beams:
+                if place < n_most:
                     why = Finish.END if index in settings.end_ids else Finish.LENGTH
-                    ended[rank] = Beam(ids=(*self._running[parent].ids, index), score=score, finish=why)
-            elif len(running) < settings.beams:
+                    ended[place] = Beam(ids=(*before[parent].ids, index), score=score, finish=why)
+            elif len(running) < n_most:
                 at = len(running)
-                running.append(_Running((*self._running[parent].ids, index), total))
+                running.append(_Running((*before[parent].ids, index), total))
                 parents.append(parent)
             if self._steps is not None:
                 fate = Fate.DROPPED if at is None else Fate.RUNNING
@@ -153,9 +156,9 @@ class BeamSearch:
         """Takes note of what became of every candidate, where that is asked for."""
         if self._steps is None:
             return
-        for rank, beam in ended.items():
+        for place, beam in ended.items():
             if any(beam is best for best in self._finished):
-                candidates[rank] = replace(candidates[rank], fate=Fate.FINISHED)
+                candidates[place] = replace(candidates[place], fate=Fate.FINISHED)
         self._steps.append(tuple(candidates))
 
 
@@ -192,18 +195,26 @@ def beam_search(
                 stepper.select(torch.tensor([place for place, search in enumerate(searches) if not search.done]))
             logits_BV = stepper.start()
             started = True
-        origins: list[int] = []
-        first = 0
-        leaders = None if needed(settings) else lead(logits_BV, n_kept(settings))  # all rows at once
-        for search in live:
-            end = first + len(search.running)
-            parents = search.advance(logits_BV[first:end]) if leaders is None else search.follow(leaders.of(first, end))
-            origins += [first + parent for parent in parents]
-            first = end
+        widths = [len(search.running) for search in live]
+        parents = _advanced(live, widths, logits_BV, settings=settings, lead=lead)
+        firsts = accumulate(widths, initial=0)
+        origins = [first + parent for first, some in zip(firsts, parents, strict=False) for parent in some]
         live = [search for search in live if not search.done]
         if live:
             stepper.select(torch.tensor(origins))
     return [search.result() for search in searches]
+
+
+def _advanced(
+    live: Sequence[BeamSearch], widths: Sequence[int], logits_BV: Tensor, *, settings: DecodingSettings, lead: Lead
+) -> list[list[int]]:
+    """Takes all searches one step further; gives the parents of each, counted from its first row."""
+    if needed(settings):
+        rows = logits_BV.split_with_sizes(list(widths))
+        return [search.advance(own_BV) for search, own_BV in zip(live, rows, strict=True)]
+    totals = [total for search in live for total in search.totals]
+    ranked = rank(lead(logits_BV, n_kept(settings)), totals, widths, n_kept(settings))  # all at once
+    return [search.follow(ranking) for search, ranking in zip(live, ranked, strict=True)]
 
 
 def n_kept(settings: DecodingSettings) -> int:

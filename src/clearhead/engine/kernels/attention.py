@@ -6,9 +6,13 @@ from typing import no_type_check
 import numpy as np
 from numba import carray, float32, int64
 
+from clearhead.engine.kernels.curves import exponentials
 from clearhead.engine.kernels.instructions import LANES
 from clearhead.engine.kernels.machine import make_dots, make_mix, pointer
-from clearhead.engine.kernels.rows import exponential, flags, floats, kernel, summing
+from clearhead.engine.kernels.rows import flags, floats, kernel, summing
+
+_CLOSED = np.float32(-3.0e38)
+"""A score whose share is nothing beside any other's."""
 
 _dots_1, _dots_4, _mix_1, _mix_4 = make_dots(1), make_dots(4), make_mix(1), make_mix(4)
 
@@ -74,40 +78,28 @@ def _dot(query, key):
 
 @kernel
 @no_type_check
-def _soften(score, pattern, mask):
-    """The pattern of one row of scores; closed cells are 0, and so is a closed row."""
-    n = len(score)
+def _soften(score, pattern, mask, n):
+    """The pattern of n scores; closed cells are 0, and so is a closed row. Everything is an address."""
+    scores, shares = floats(score, n), floats(pattern, n)
     most = float32(-np.inf)
     if mask:
         is_open = flags(mask, n)
         for k in range(n):
-            if is_open[k]:
-                most = max(most, score[k])
+            shares[k] = scores[k] if is_open[k] else _CLOSED
+            most = max(most, scores[k]) if is_open[k] else most
     else:
         for k in range(n):
-            most = max(most, score[k])
+            most = max(most, scores[k])
     if most == float32(-np.inf):
-        pattern[:] = float32(0.0)
+        shares[:] = float32(0.0)
         return
+    factor = float32(1.0) / exponentials(pattern if mask else score, pattern, n, most)
     for k in range(n):
-        pattern[k] = exponential(score[k] - most)
+        shares[k] *= factor
     if mask:
         is_open = flags(mask, n)
         for k in range(n):
-            if not is_open[k]:
-                pattern[k] = float32(0.0)
-    _share_out(pattern)
-
-
-@summing
-@no_type_check
-def _share_out(pattern):
-    total = float32(0.0)
-    for k in range(len(pattern)):
-        total += pattern[k]
-    factor = float32(1.0) / total
-    for k in range(len(pattern)):
-        pattern[k] *= factor
+            shares[k] = shares[k] if is_open[k] else float32(0.0)
 
 
 @kernel
@@ -126,7 +118,7 @@ def attend(query, keys, values, lines, apart, step, width, score_scale, bias, ma
         b = floats(bias, n)
         for k in range(n):
             scores[k] += b[k]
-    _soften(scores, floats(pattern, n), mask)
+    _soften(score, pattern, mask, n)
     _mix(pattern, values, lines, apart, step, width, mixed, n)
 
 

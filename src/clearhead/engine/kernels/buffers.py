@@ -69,5 +69,10 @@ class Buffers:
         return self._arrays[layer][place][:n_rows, skip : skip + n].reshape(n_rows, *shape)
 
     def begin(self, x_BD: Tensor) -> None:
-        """Takes the stream that blocks begin with."""
-        self._rows[0][at.PRE][: len(x_BD), : x_BD.shape[1]] = x_BD
+        """Takes the stream that blocks begin with; an array sooner than a tensor, here too."""
+        n_rows, width = x_BD.shape
+        self._arrays[0][at.PRE][:n_rows, :width] = x_BD.detach().numpy()
+
+    def end(self, n_rows: int, *shape: int) -> Tensor:
+        """A copy of the stream that the last block left."""
+        return torch.as_tensor(self.array(at.POST, n_rows, *shape).copy())

@@ -27,6 +27,7 @@ class Fleet:
         self._lock = threading.Lock()
         # Two counters, in turn: a thread may still look at the last one when the next run begins.
         self._counters = np.zeros((2, 8), dtype=np.int64)
+        self._barriers = [counter.ctypes.data for counter in self._counters]
         self._turn = 0
         self._orders: list[queue.SimpleQueue[tuple[Kernel, tuple[object, ...]]]] = []
         for place in range(1, size):
@@ -42,7 +43,7 @@ class Fleet:
         with self._lock:
             self._turn = 1 - self._turn
             self._counters[self._turn] = 0
-            barrier = self._counters[self._turn].ctypes.data
+            barrier = self._barriers[self._turn]
             for orders in self._orders:
                 orders.put((kernel, (barrier, *args)))
             kernel(0, self.size, barrier, *args)

@@ -42,6 +42,18 @@ def fill(b, value, kind):
 
 
 @no_type_check
+def alike(value):
+    """A register with one number in every lane that is known now."""
+    return ir.Constant(FLOATS, [value] * LANES)
+
+
+@no_type_check
+def larger(b, left, right):
+    """The larger of two numbers, lane by lane; the right one where either is none."""
+    return b.select(b.fcmp_ordered(">", left, right), left, right)
+
+
+@no_type_check
 def ask_for(b, address):
     """Asks memory for what will be read soon."""
     kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
@@ -71,12 +83,23 @@ def multiply_add(b):
 @no_type_check
 def total_of(b, register):
     """The sum of a register, halves first: in one order, whatever the tile."""
+    return _folded(b, register, lambda b, low, high: b.fadd(low, high))
+
+
+@no_type_check
+def _folded(b, register, join):
     n = LANES
     while n > 1:
         n //= 2
         low, high = (ir.Constant(ir.VectorType(I32, n), [part * n + i for i in range(n)]) for part in (0, 1))
-        register = b.fadd(b.shuffle_vector(register, register, low), b.shuffle_vector(register, register, high))
+        register = join(b, b.shuffle_vector(register, register, low), b.shuffle_vector(register, register, high))
     return b.extract_element(register, ir.Constant(I32, 0))
+
+
+@no_type_check
+def largest_of(b, register):
+    """The largest number of a register."""
+    return _folded(b, register, larger)
 
 
 @no_type_check

@@ -5,57 +5,42 @@ import math
 from typing import no_type_check
 
 import numpy as np
-from numba import float32, int32
+from numba import float32
 
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.machine import of_bits
-from clearhead.engine.kernels.rows import INFINITE, SIZE, entry, exponential, floats, kernel, share, summing, wholes
+from clearhead.engine.kernels.curves import peak, sum_of_exponentials
+from clearhead.engine.kernels.rows import entry, floats, kernel, share, wholes
 from clearhead.engine.kernels.step import meet
 
 _CHUNK = at.CHUNK
-_LOWEST = -(2**31)
 
 
 @kernel
 @no_type_check
-def _order(bits):
-    """The bits of a float as a whole number of the same order; what is no number is above or below all others."""
-    return bits ^ ((bits >> int32(31)) & int32(SIZE))
-
-
-@kernel
-@no_type_check
-def _peaks(x, peaks):
+def _peaks(logits, n, peaks):
     """The largest number of every chunk; gives whether all are numbers."""
-    n, bits = len(x), x.view(np.int32)
-    strange = 0
-    for chunk in range(len(peaks)):
-        most = int32(_LOWEST)
-        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n)):
-            strange |= int32((bits[i] & int32(SIZE)) > int32(INFINITE))
-            most = max(most, _order(bits[i]))
-        peaks[chunk] = of_bits(_order(most))
-    return strange == 0
-
-
-@summing
-@no_type_check
-def _sum_of_exponentials(x, most):
-    total = float32(0.0)
-    for i in range(len(x)):
-        total += exponential(x[i] - most)
-    return total
+    sound, whole = True, n // _CHUNK
+    for chunk in range(whole):
+        peaks[chunk] = peak(logits + 4 * _CHUNK * chunk)
+        sound &= peaks[chunk] == peaks[chunk]
+    x = floats(logits, n)
+    if whole < len(peaks):
+        peaks[whole] = float32(-np.inf)
+    for i in range(_CHUNK * whole, n):
+        sound &= x[i] == x[i]
+        peaks[whole] = max(peaks[whole], x[i])
+    return sound
 
 
 @kernel
 @no_type_check
-def logarithm_of_sum(x, peaks):
-    """What is taken from logits to make them log-probabilities; no number where one of them is none."""
-    sound = _peaks(x, peaks)
+def logarithm_of_sum(logits, n, peaks):
+    """What is taken from n logits to make them log-probabilities; no number where one of them is none."""
+    sound = _peaks(logits, n, peaks)
     most = peaks.max()
     if not sound or not abs(most) < float32(np.inf):
         return float32(np.nan)
-    return most + float32(math.log(_sum_of_exponentials(x, most)))
+    return most + float32(math.log(sum_of_exponentials(logits, n, most)))
 
 
 @kernel
@@ -89,6 +74,6 @@ def lead(place, size, barrier, logits, stride, n_rows, n, count, values, ids, to
     own = floats(peaks + 4 * place * n_chunks, n_chunks)
     for i in range(first, end):
         x = floats(logits + i * stride, n)
-        floats(totals, n_rows)[i] = logarithm_of_sum(x, own)
+        floats(totals, n_rows)[i] = logarithm_of_sum(logits + i * stride, n, own)
         largest(x, own, floats(values + 4 * i * count, count), wholes(ids + 8 * i * count, count))
     meet(barrier, size, 1)

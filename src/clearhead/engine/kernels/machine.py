@@ -35,17 +35,16 @@ from clearhead.engine.kernels.instructions import (
     turn_by_turn,
 )
 
-_WIDE = OUTPUTS // LANES
-
 
 @no_type_check
-def make_int8_tile(n_rows):
-    """A tile of whole numbers: 32 outputs by `n_rows` rows.
+def make_int8_tile(n_rows, n_outputs=OUTPUTS):
+    """A tile of whole numbers: a block of outputs, or some of it, by `n_rows` rows.
 
     Weights lie as [pair of inputs, output, input of the pair], one byte each, so that a tile reads one line after
     another; rows are 16-bit numbers. The sums are exact. out = sum * scale of the output * scale of the row + bias
     Each turn reads 128 bytes of weights and asks memory for `step` bytes that come later, from `ahead` on.
     """
+    wide = n_outputs // LANES
 
     @intrinsic
     @no_type_check
@@ -58,25 +57,25 @@ def make_int8_tile(n_rows):
             def body(place, sums):
                 for half in (0, 1):  # two pairs a turn, so that turning costs less
                     read = b.add(b.shl(place, number(7)), number(64 * half))
-                    w = [take(b, weight, b.add(read, number(16 * i)), BYTES, 1) for i in range(_WIDE)]
+                    w = [take(b, weight, b.add(read, number(16 * i)), BYTES, 1) for i in range(wide)]
                     w = [b.sext(one, SHORTS) for one in w]
                     ask_for(b, b.add(halves[half], b.mul(place, step)))
                     found = []
                     for m in range(n_rows):
                         pair = take(b, rows[m], b.add(b.shl(place, number(3)), number(4 * half)), I32, 2)
                         x = b.bitcast(fill(b, pair, INTS), SHORTS)
-                        found += [b.add(sums[m * _WIDE + i], sum_pairs(b, w[i], x)) for i in range(_WIDE)]
+                        found += [b.add(sums[m * wide + i], sum_pairs(b, w[i], x)) for i in range(wide)]
                     sums = found
                 return sums
 
             turns = b.ashr(n_pairs, number(1))
-            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (_WIDE * n_rows), body)
-            for i in range(_WIDE):
+            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (wide * n_rows), body)
+            for i in range(wide):
                 lane = number(4 * LANES * i)
                 scales, biases = take(b, scale, lane, FLOATS, 4), take(b, bias, lane, FLOATS, 4)
                 for m in range(n_rows):
                     of_row = fill(b, take(b, row_scale, number(4 * m), F32, 4), FLOATS)
-                    product = b.fmul(b.fmul(b.sitofp(sums[m * _WIDE + i], FLOATS), scales), of_row)
+                    product = b.fmul(b.fmul(b.sitofp(sums[m * wide + i], FLOATS), scales), of_row)
                     put(b, b.fadd(product, biases), out, b.add(lane, b.mul(out_stride, number(m))), 4)
             return target.get_dummy_value()
 
@@ -220,17 +219,6 @@ def pointer(context, address, like):
         return b.inttoptr(args[0], target.get_value_type(signature.return_type))
 
     return types.CPointer(like.instance_type)(types.intp, like), code
-
-
-@intrinsic
-@no_type_check
-def power_of_two(context, exponent):
-    """2 to a whole number between -126 and 127, by its bits."""
-
-    def code(target, b, signature, args):
-        return b.bitcast(b.shl(b.add(args[0], ir.Constant(I32, 127)), ir.Constant(I32, 23)), F32)
-
-    return types.float32(types.int32), code
 
 
 @intrinsic

@@ -34,8 +34,10 @@ _AHEAD = 1024
 _NEAR = 2**18
 """Bytes of rows that stay near the processor while panels pass: half of what a core has at hand."""
 
+_HALF = OUTPUTS // 2
+
 _panel_6, _panel_3, _panel_2, _panel_1 = (make_panel_tile(n) for n in (6, 3, 2, 1))
-_int8_1, _int8_2 = make_int8_tile(1), make_int8_tile(2)
+_int8_1, _int8_2, _int8_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _HALF)
 _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
 
 
@@ -47,18 +49,28 @@ def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, 
     One pass asks for weights a little ahead of its own reading; several share out the block that comes next.
     """
     size = 2 * OUTPUTS * n_pairs
-    passes = (m_end - m + 1) // 2
+    n_sixes = (m_end - m) // 6
+    passes = 2 * n_sixes + (m_end - m - 6 * n_sixes + 1) // 2
     step = _TURN // passes
     for block in range(first, end):
         w, lane = weight + block * size, 4 * OUTPUTS * block
         s, b, y = scale + lane, bias + lane, out + lane
         ahead = w + (_AHEAD if passes == 1 else size)
-        for i in range(m, m_end - 1, 2):
+        i = m
+        while i + 6 <= m_end:
+            x, r = row + i * row_stride, row_scale + 4 * i
+            for half in range(2):
+                o = 4 * _HALF * half
+                z = y + i * out_stride + o
+                _int8_6(w + 2 * _HALF * half, n_pairs, x, row_stride, r, s + o, b + o, z, out_stride, ahead, step)
+                ahead += n_pairs // 2 * step
+            i += 6
+        while i + 2 <= m_end:
             x = row + i * row_stride
             _int8_2(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
             ahead += n_pairs // 2 * step
-        if (m_end - m) % 2:
-            i = m_end - 1
+            i += 2
+        if i < m_end:
             x = row + i * row_stride
             _int8_1(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
 

@@ -103,7 +103,7 @@ class QuickStack(Stack):
         fleet().run(found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride)
         del kept  # until here: the kernel has read it
         tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
-        return buffers.rows(at.POST, n_rows, 1, width).clone()
+        return buffers.end(n_rows, 1, width)
 
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
         """Texts through all blocks; their weights are laid out for many rows when the first comes."""
@@ -204,9 +204,7 @@ def _point(
     table: _Table, shape: np.ndarray, blocks: np.ndarray, around: Surroundings, cache: StackCache, *, n_rows: int
 ) -> list[Tensor | None]:
     """Points the tables of a step to its caches, masks and positions; gives what must outlive the step."""
-    own = [layer.own.opened() for layer in cache.blocks]
-    blocks[:, at.KEYS : at.VALUES + 1] = [(key.data_ptr(), value.data_ptr()) for key, value, _ in own]
-    key, value, lines = own[-1]
+    (key, value, lines), blocks[:, at.KEYS : at.VALUES + 1] = cache.opened()
     source_lines = None
     if lines is not None:
         shape[at.LINES], shape[at.LINES_ROW] = lines.data_ptr(), 8 * lines.stride(0)
@@ -225,10 +223,7 @@ def _point(
         shape[at.ROTATION_ROW] = 4 * cos.stride(0) if len(cos) > 1 else 0
     if table.has_cross:
         assert around.source is not None
-        across = [layer.cross.stored() for layer in cache.blocks]
-        addresses = [(key.data_ptr(), value.data_ptr()) for key, value, _ in across]
-        blocks[:, at.SOURCE_KEYS : at.SOURCE_VALUES + 1] = addresses
-        key, value, source_lines = across[-1]
+        (key, value, source_lines), blocks[:, at.SOURCE_KEYS : at.SOURCE_VALUES + 1] = cache.source()
         if source_lines is not None:
             shape[at.SOURCE_LINES], shape[at.SOURCE_LINES_ROW] = source_lines.data_ptr(), 8 * source_lines.stride(0)
         assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()

@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -20,7 +22,9 @@ WORTHWHILE = 5_000_000_000
 """Multiplications after which loading kernels has paid for itself; less work goes by parts."""
 
 _DONE = "compiled"
-_COMPILED = ("attention", "fields", "instructions", "leading", "machine", "multiply", "rows", "step")
+_KEPT = 60 * 24 * 3600
+"""Seconds after which compiled kernels that nobody used are forgotten."""
+_COMPILED = ("attention", "curves", "fields", "instructions", "leading", "machine", "multiply", "rows", "step")
 _COMPILE = "from clearhead.engine.kernels.ready import load; load()"
 
 
@@ -127,7 +131,19 @@ def _imported() -> Kernels:
     finally:
         numba.config.CACHE_DIR = before
     (folder / _DONE).touch()
+    if folder == _folder():
+        _forget_others(folder)
     return Kernels(pass_blocks=step.pass_blocks, multiply_rows=step.multiply_rows, lead=leading.lead)
+
+
+def _forget_others(folder: Path) -> None:
+    """Removes what other versions compiled, once none of them has been used for long."""
+    for other in folder.parent.glob("kernels-*"):
+        try:
+            if other != folder and time.time() - (other / _DONE).stat().st_mtime > _KEPT:
+                shutil.rmtree(other, ignore_errors=True)
+        except OSError:  # somebody else was quicker
+            continue
 
 
 _state = _State()

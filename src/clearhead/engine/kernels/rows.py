@@ -7,8 +7,9 @@ from typing import no_type_check
 import numpy as np
 from numba import carray, float32, int16, int32, int64, njit, uint8
 
+from clearhead.engine.kernels.curves import gelu, gelu_tanh, relu, silu, tanh
 from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
-from clearhead.engine.kernels.machine import of_bits, pointer, power_of_two
+from clearhead.engine.kernels.machine import of_bits, pointer
 
 SIZE, INFINITE = 0x7FFFFFFF, 0x7F800000
 """The bits of a float without its sign, and those of infinity."""
@@ -61,61 +62,18 @@ def share(n, place, size):
 
 @kernel
 @no_type_check
-def exponential(x):
-    """The exponential, to the last bit or two; made of what a processor does to eight numbers at once."""
-    x = min(max(x, float32(-87.0)), float32(88.0))
-    n = np.floor(x * float32(1.4426950408889634) + float32(0.5))
-    r = x - n * float32(0.693359375) - n * float32(-2.12194440e-4)
-    p = float32(1.9875691500e-4)
-    p = p * r + float32(1.3981999507e-3)
-    p = p * r + float32(8.3334519073e-3)
-    p = p * r + float32(4.1665795894e-2)
-    p = p * r + float32(1.6666665459e-1)
-    p = p * r + float32(5.0000001201e-1)
-    return (p * r * r + r + float32(1.0)) * power_of_two(int32(n))
-
-
-@kernel
-@no_type_check
-def _tanh(x):
-    return float32(1.0) - float32(2.0) / (exponential(float32(2.0) * x) + float32(1.0))
-
-
-@kernel
-@no_type_check
-def _error_function(x):
-    """erf, within 2e-7 (Abramowitz and Stegun 7.1.26)."""
-    z = abs(x)
-    t = float32(1.0) / (float32(1.0) + float32(0.3275911) * z)
-    p = float32(1.061405429)
-    p = p * t - float32(1.453152027)
-    p = p * t + float32(1.421413741)
-    p = p * t - float32(0.284496736)
-    p = p * t + float32(0.254829592)
-    y = float32(1.0) - p * t * exponential(-z * z)
-    return y if x >= 0 else -y
-
-
-@kernel
-@no_type_check
-def bend(x, kind):
-    """The activation of every number, in place."""
+def bend(source, target, n, kind):
+    """The activation of n numbers at an address, left at another."""
     if kind == RELU:
-        for i in range(len(x)):
-            x[i] = max(x[i], float32(0.0))
+        relu(source, target, n)
     elif kind == GELU:
-        for i in range(len(x)):
-            x[i] = float32(0.5) * x[i] * (float32(1.0) + _error_function(x[i] * float32(0.7071067811865476)))
+        gelu(source, target, n)
     elif kind == GELU_TANH:
-        for i in range(len(x)):
-            inner = float32(0.7978845608028654) * (x[i] + float32(0.044715) * x[i] * x[i] * x[i])
-            x[i] = float32(0.5) * x[i] * (float32(1.0) + _tanh(inner))
+        gelu_tanh(source, target, n)
     elif kind == SILU:
-        for i in range(len(x)):
-            x[i] = x[i] / (float32(1.0) + exponential(-x[i]))
+        silu(source, target, n)
     else:
-        for i in range(len(x)):
-            x[i] = _tanh(x[i])
+        tanh(source, target, n)
 
 
 @summing

@@ -186,13 +186,12 @@ def _bend(shape, where, stride, place, size):
     n = shape[at.FFN_WIDTH]
     first, end = share(n, place, size)
     for i in range(shape[at.N_ROWS]):
-        expanded = floats(where[at.EXPANDED] + i * stride[at.EXPANDED], 2 * n)
-        hidden = floats(where[at.HIDDEN] + i * stride[at.HIDDEN], n)
-        hidden[first:end] = expanded[first:end]
-        bend(hidden[first:end], shape[at.ACTIVATION])
+        expanded, hidden = where[at.EXPANDED] + i * stride[at.EXPANDED], where[at.HIDDEN] + i * stride[at.HIDDEN]
+        bend(expanded + 4 * first, hidden + 4 * first, end - first, shape[at.ACTIVATION])
         if shape[at.GATED]:
+            gated, gates = floats(hidden, n), floats(expanded + 4 * n, n)
             for j in range(first, end):
-                hidden[j] *= expanded[n + j]
+                gated[j] *= gates[j]
 
 
 @kernel

@@ -1,0 +1,202 @@
+# pyright: basic, reportPrivateImportUsage=false
+"""Curves that bend numbers, eight at a time: activations, exponentials, and the largest of many.
+
+A compiler writes most of these loops number by number, which takes three times as long. What is left at the end of a
+row goes through a register of its own, by the same arithmetic: a number has the same image wherever it stands.
+"""
+
+from typing import no_type_check
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from clearhead.engine.kernels.fields import CHUNK
+from clearhead.engine.kernels.instructions import (
+    F32,
+    FLOATS,
+    I64,
+    INTS,
+    LANES,
+    alike,
+    fill,
+    larger,
+    largest_of,
+    multiply_add,
+    number,
+    put,
+    take,
+    total_of,
+)
+
+_LEAST = -3.0e38
+"""A number whose exponential is nothing beside any other's."""
+_EXPONENTIAL = (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+_ERROR = (-1.453152027, 1.421413741, -0.284496736, 0.254829592)
+_ROUND = 12582912.0
+"""Where floats are whole numbers: adding it rounds, and leaves the whole number in the last bits."""
+
+
+@no_type_check
+def _polynomial(b, x, first, others):
+    fma, total = multiply_add(b), alike(first)
+    for coefficient in others:
+        total = b.call(fma, [total, x, alike(coefficient)])
+    return total
+
+
+@no_type_check
+def _exponential(b, x):
+    """The exponential, to the last bit or two; what is no number stays none."""
+    fma = multiply_add(b)
+    x = larger(b, alike(-87.0), x)
+    x = b.select(b.fcmp_ordered("<", alike(88.0), x), alike(88.0), x)
+    bits = b.call(fma, [x, alike(1.4426950408889634), alike(_ROUND)])
+    n = b.fsub(bits, alike(_ROUND))
+    r = b.call(fma, [n, alike(-0.693359375), x])
+    r = b.call(fma, [n, alike(2.12194440e-4), r])
+    p = _polynomial(b, r, 1.9875691500e-4, _EXPONENTIAL)
+    p = b.fadd(b.call(fma, [p, b.fmul(r, r), r]), alike(1.0))
+    exponent = b.shl(b.bitcast(bits, INTS), ir.Constant(INTS, [23] * LANES))
+    return b.fmul(p, b.bitcast(b.add(exponent, ir.Constant(INTS, [127 << 23] * LANES)), FLOATS))
+
+
+@no_type_check
+def _error_function(b, x):
+    """erf, within 2e-7 (Abramowitz and Stegun 7.1.26)."""
+    sign = b.and_(b.bitcast(x, INTS), ir.Constant(INTS, [-(2**31)] * LANES))
+    z = b.bitcast(b.xor(b.bitcast(x, INTS), sign), FLOATS)
+    t = b.fdiv(alike(1.0), b.call(multiply_add(b), [alike(0.3275911), z, alike(1.0)]))
+    p = b.fmul(_polynomial(b, t, 1.061405429, _ERROR), t)
+    y = b.fsub(alike(1.0), b.fmul(p, _exponential(b, b.fneg(b.fmul(z, z)))))
+    return b.bitcast(b.xor(b.bitcast(y, INTS), sign), FLOATS)
+
+
+@no_type_check
+def _relu(b, x):
+    return larger(b, alike(0.0), x)
+
+
+@no_type_check
+def _gelu(b, x):
+    erf = _error_function(b, b.fmul(x, alike(0.7071067811865476)))
+    return b.fmul(b.fmul(alike(0.5), x), b.fadd(alike(1.0), erf))
+
+
+@no_type_check
+def _silu(b, x):
+    return b.fdiv(x, b.fadd(alike(1.0), _exponential(b, b.fneg(x))))
+
+
+@no_type_check
+def _tanh(b, x):
+    grown = b.fadd(_exponential(b, b.fmul(alike(2.0), x)), alike(1.0))
+    return b.fsub(alike(1.0), b.fdiv(alike(2.0), grown))
+
+
+@no_type_check
+def _gelu_tanh(b, x):
+    cubed = b.fmul(b.fmul(alike(0.044715), x), b.fmul(x, x))
+    inner = b.fmul(alike(0.7978845608028654), b.fadd(x, cubed))
+    return b.fmul(b.fmul(alike(0.5), x), b.fadd(alike(1.0), _tanh(b, inner)))
+
+
+@no_type_check
+def _by_registers(b, n, source, target, one):
+    """Calls `one(source, target, offset)` for every register of n floats; the last is filled up with the least."""
+    whole, left = b.lshr(n, number(3)), b.and_(n, number(7))
+    room = cgutils.alloca_once(b, FLOATS)
+    with cgutils.for_range(b, whole) as loop:
+        one(source, target, b.shl(loop.index, number(5)))
+    with b.if_then(b.icmp_signed(">", left, number(0))):
+        at, begin = b.ptrtoint(room, I64), b.shl(whole, number(5))
+        put(b, alike(_LEAST), at, number(0), 4)
+        _copy(b, b.add(source, begin), at, left)
+        one(at, at, number(0))
+        if target is not None:
+            _copy(b, at, b.add(target, begin), left)
+
+
+@no_type_check
+def _copy(b, source, target, n):
+    with cgutils.for_range(b, n) as loop:
+        offset = b.shl(loop.index, number(2))
+        put(b, take(b, source, offset, F32, 4), target, offset, 4)
+
+
+@no_type_check
+def _make_curve(curve):
+    """A curve of n floats at `source`, left at `target`, which may be the same."""
+
+    @intrinsic
+    @no_type_check
+    def run(context, source, target, n):
+        def code(made, b, signature, args):
+            def one(source, target, offset):
+                put(b, curve(b, take(b, source, offset, FLOATS, 4)), target, offset, 4)
+
+            _by_registers(b, args[2], args[0], args[1], one)
+            return made.get_dummy_value()
+
+        return types.void(*[types.intp] * 3), code
+
+    return run
+
+
+relu, gelu, gelu_tanh, silu, tanh = map(_make_curve, (_relu, _gelu, _gelu_tanh, _silu, _tanh))
+
+
+@no_type_check
+def _make_exponentials(keep):
+    """The sum of the exponentials of n floats, `most` taken from each; where they are kept, it is at `target`."""
+
+    @no_type_check
+    def code(made, b, signature, args):
+        source, target, n, most = args if keep else (args[0], None, *args[1:])
+        most, sums = fill(b, most, FLOATS), cgutils.alloca_once_value(b, alike(0.0))
+
+        def one(source, target, offset):
+            grown = _exponential(b, b.fsub(take(b, source, offset, FLOATS, 4), most))
+            b.store(b.fadd(b.load(sums), grown), sums)
+            if target is not None:
+                put(b, grown, target, offset, 4)
+
+        _by_registers(b, n, source, target, one)
+        return total_of(b, b.load(sums))
+
+    return code
+
+
+@intrinsic
+@no_type_check
+def exponentials(context, source, target, n, most):
+    """Leaves the exponentials of n floats, `most` taken from each, at `target`; gives their sum."""
+    return types.float32(*[types.intp] * 3, types.float32), _make_exponentials(keep=True)
+
+
+@intrinsic
+@no_type_check
+def sum_of_exponentials(context, source, n, most):
+    """The sum of the exponentials of n floats, `most` taken from each."""
+    return types.float32(*[types.intp] * 2, types.float32), _make_exponentials(keep=False)
+
+
+@intrinsic
+@no_type_check
+def peak(context, source):
+    """The largest of the floats of a chunk; no number where one of them is none."""
+
+    def code(made, b, signature, args):
+        x = [take(b, args[0], number(4 * LANES * i), FLOATS, 4) for i in range(CHUNK // LANES)]
+        strange = None
+        for left, right in zip(x[::2], x[1::2], strict=True):
+            none = b.fcmp_unordered("uno", left, right)
+            strange = none if strange is None else b.or_(strange, none)
+        while len(x) > 1:
+            x = [larger(b, left, right) for left, right in zip(x[::2], x[1::2], strict=True)]
+        flags = b.bitcast(strange, ir.IntType(LANES))
+        sound = b.icmp_unsigned("==", flags, ir.Constant(ir.IntType(LANES), 0))
+        return b.select(sound, largest_of(b, x[0]), ir.Constant(F32, float("nan")))
+
+    return types.float32(types.intp), code

@@ -204,7 +204,9 @@ def _point(
     table: _Table, shape: np.ndarray, blocks: np.ndarray, around: Surroundings, cache: StackCache, *, n_rows: int
 ) -> list[Tensor | None]:
     """Points the tables of a step to its caches, masks and positions; gives what must outlive the step."""
-    (key, value, lines), blocks[:, at.KEYS : at.VALUES + 1] = cache.opened()
+    own = [layer.own.opened() for layer in cache.blocks]
+    blocks[:, at.KEYS : at.VALUES + 1] = [(key.data_ptr(), value.data_ptr()) for key, value, _ in own]
+    key, value, lines = own[-1]
     source_lines = None
     if lines is not None:
         shape[at.LINES], shape[at.LINES_ROW] = lines.data_ptr(), 8 * lines.stride(0)
@@ -223,7 +225,10 @@ def _point(
         shape[at.ROTATION_ROW] = 4 * cos.stride(0) if len(cos) > 1 else 0
     if table.has_cross:
         assert around.source is not None
-        (key, value, source_lines), blocks[:, at.SOURCE_KEYS : at.SOURCE_VALUES + 1] = cache.source()
+        across = [layer.cross.stored() for layer in cache.blocks]
+        addresses = [(key.data_ptr(), value.data_ptr()) for key, value, _ in across]
+        blocks[:, at.SOURCE_KEYS : at.SOURCE_VALUES + 1] = addresses
+        key, value, source_lines = across[-1]
         if source_lines is not None:
             shape[at.SOURCE_LINES], shape[at.SOURCE_LINES_ROW] = source_lines.data_ptr(), 8 * source_lines.stride(0)
         assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()

@@ -76,10 +76,11 @@ class KeyValueCache:
         """
         end = self.length + 1
         self._check_fits(end)
-        if not self.has_room:
+        assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
+        if end > self._key_BGKC.shape[2]:
             self._grow(end)
         self.length = end
-        return self.memory
+        return Memory(self._key_BGKC, self._value_BGKC, self._lines_BK)
 
     def _check_fits(self, end: int) -> None:
         if end > self.capacity:
@@ -105,16 +106,12 @@ class KeyValueCache:
         assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
         return self._key_BGKC[:, :, : self.length], self._value_BGKC[:, :, : self.length]
 
-    @property
-    def memory(self) -> Memory:
-        """The same as they lie in memory, with room for more."""
-        assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
+    def stored(self) -> Memory:
+        """The same as they lie in memory."""
+        if self._lines_BK is None:
+            return Memory(*self.so_far(), None)
+        assert self._key_BGKC is not None and self._value_BGKC is not None
         return Memory(self._key_BGKC, self._value_BGKC, self._lines_BK)
-
-    @property
-    def has_room(self) -> bool:
-        """Whether memory for one more position is there already."""
-        return self._key_BGKC is not None and self.length < self._key_BGKC.shape[2]
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Keeps these rows of the batch, in this order; a row may be taken several times."""
@@ -173,44 +170,6 @@ class BlockCache:
     cross: KeyValueCache
 
 
-class Alike:
-    """Caches of several blocks that are written alike, so that what is true of one is true of all.
-
-    Args:
-        caches: The caches.
-    """
-
-    def __init__(self, *, caches: list[KeyValueCache]) -> None:
-        self.caches = caches
-        self._addresses: list[tuple[int, int]] = []
-        self._of: Tensor | None = None
-
-    def opened(self) -> Memory:
-        """The memory of the last, with one more position in all of them."""
-        last = self.caches[-1]
-        if not last.has_room:
-            return [each.opened() for each in self.caches][-1]
-        for each in self.caches:
-            each.length += 1
-        return last.memory
-
-    def addresses(self) -> list[tuple[int, int]]:
-        """Where the keys and values of each lie; looked up once, until they move."""
-        key = self.caches[-1].memory.key_BGKC
-        if key is not self._of:
-            memories = [each.memory for each in self.caches]
-            self._addresses = [(each.key_BGKC.data_ptr(), each.value_BGKC.data_ptr()) for each in memories]
-            self._of = key
-        return self._addresses
-
-    def select(self, rows_B: Int[Tensor, " B"]) -> None:
-        """Keeps these rows of the batch, in this order."""
-        if self.caches[0].length:
-            lines_BK = self.caches[0].lines(rows_B)
-            for each in self.caches:
-                each.follow(lines_BK)
-
-
 class StackCache:
     """The caches of a whole stack.
 
@@ -228,8 +187,6 @@ class StackCache:
             BlockCache(own=KeyValueCache(capacity=capacity), cross=KeyValueCache(capacity=source_length))
             for _ in range(n_layers)
         ]
-        self._own = Alike(caches=[each.own for each in self.blocks])
-        self._cross = Alike(caches=[each.cross for each in self.blocks])
 
     @property
     def length(self) -> int:
@@ -241,18 +198,6 @@ class StackCache:
         """Positions of the source that are cached; 0 before the first pass."""
         return self.blocks[0].cross.length
 
-    def opened(self) -> tuple[Memory, list[tuple[int, int]]]:
-        """The memory of one block with one more position, which counts now; and where each block's keys and values lie.
-
-        Raises:
-            DecodingError: It does not fit.
-        """
-        return self._own.opened(), self._own.addresses()
-
-    def source(self) -> tuple[Memory, list[tuple[int, int]]]:
-        """The same of the source, as it is."""
-        return self._cross.caches[-1].memory, self._cross.addresses()
-
     def select(self, rows_B: Int[Tensor, " B"], *, source: bool = True) -> None:
         """Keeps these rows of the batch, in this order, in every block.
 
@@ -260,6 +205,13 @@ class StackCache:
             rows_B: The rows that go on; one may be taken several times.
             source: Whether the rows change their sources too; False where each goes on with the source at its place.
         """
-        self._own.select(rows_B)
+        self._select([block.own for block in self.blocks], rows_B)
         if source:
-            self._cross.select(rows_B)
+            self._select([block.cross for block in self.blocks], rows_B)
+
+    @staticmethod
+    def _select(caches: list[KeyValueCache], rows_B: Tensor) -> None:
+        if caches[0].length:
+            lines_BK = caches[0].lines(rows_B)  # all blocks wrote alike
+            for each in caches:
+                each.follow(lines_BK)

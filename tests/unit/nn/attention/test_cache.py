@@ -104,11 +104,11 @@ def test_rows_that_changed_places_are_written_in_their_own_place_and_read_in_ord
                 memory.key_BGKC[row, :, cache.length - 1] = new[row, :, place]
                 memory.value_BGKC[row, :, cache.length - 1] = -new[row, :, place]
         wanted_key, wanted_value = torch.cat([wanted_key, new], dim=2), torch.cat([wanted_value, -new], dim=2)
-        stored = cache.memory
+        stored = cache.stored()
         assert stored.lines_BK is not None
         for row, lines in enumerate(stored.lines_BK[:, : cache.length].tolist()):
             found = torch.stack([stored.key_BGKC[line, :, place] for place, line in enumerate(lines)], dim=1)
             assert found.equal(wanted_key[row])
     assert cache.so_far()[0].equal(wanted_key)
     assert cache.so_far()[1].equal(wanted_value)
-    assert cache.memory.lines_BK is None
+    assert cache.stored().lines_BK is None

@@ -30,7 +30,7 @@ OURS = (
     "--model.architecture llama --model.n_layers 4 --model.width 128 --model.n_heads 4 "
     "--model.feedforward_width 384 --model.max_length 64 --train.batch.window 64 --train.batch.max_tokens 1536 "
     "--train.optimiser.kind muon --train.lr 6e-3 --train.steps 2000 --train.schedule.warmup_steps 20 "
-    "--train.dropout.residual 0 --train.evaluate_every 50 --train.average.kind ema --train.average.decay 0.98 "
+    "--train.dropout.residual 0 --train.evaluate_every 100 --train.average.kind ema --train.average.decay 0.98 "
     "--evaluation.samples 0 --train.save_every 3600"
 )
 

@@ -118,9 +118,6 @@ class Int8Embedding(nn.Module):
             TextError: An id outside the vocabulary.
         """
         matrix, ids = self.matrix, ids_BT.numpy()  # of few numbers, NumPy makes less ado than torch
-        if ids.size == 1 and 0 <= (index := ids.item()) < matrix.n_outputs:
-            row = matrix.packed.numpy()[index // OUTPUTS, :, index % OUTPUTS].reshape(1, 1, -1)[..., : matrix.width]
-            return torch.as_tensor(row * (matrix.scales.numpy()[index] * np.float32(self.scale)))
         if ids.size and not 0 <= ids.min() <= ids.max() < matrix.n_outputs:
             raise TextError(
                 "a token id outside the vocabulary",

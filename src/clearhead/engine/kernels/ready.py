@@ -137,7 +137,7 @@ def _imported() -> Kernels:
 
 
 def _forget_others(folder: Path) -> None:
-    """Removes what other versions compiled, once none of them has been used for long."""
+    """Removes what other versions compiled and nobody has used for long."""
     for other in folder.parent.glob("kernels-*"):
         try:
             if other != folder and time.time() - (other / _DONE).stat().st_mtime > _KEPT:

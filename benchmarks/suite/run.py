@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -71,8 +72,10 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=ROOT / "build/bench")
     options = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    import_module("clearhead")  # as a user does; it says how long torch's threads wait for work
     import torch  # noqa: PLC0415  (reads the number of threads)
 
+    os.environ.pop("GOMP_SPINCOUNT", None)  # peers with threads of their own have them as they come
     torch.set_num_threads(options.threads)
     from page import write  # noqa: PLC0415
 

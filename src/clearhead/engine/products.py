@@ -16,8 +16,8 @@ from clearhead.engine.kernels.pages import settle
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import multiply
 from clearhead.engine.kernels.tables import Product
+from clearhead.nn.product import product
 
-_KERNEL_ROWS = 16
 _FEW_ROWS = 64
 _SLICES = 8
 
@@ -47,12 +47,12 @@ class FewRowsLinear(nn.Module):
         """The product with every row."""
         n_rows = x.numel() // self._width
         if n_rows > _FEW_ROWS or n_rows == 0 or torch.is_grad_enabled():
-            return functional.linear(x, self.weight, self.bias)
-        if n_rows <= _KERNEL_ROWS and x.dtype is torch.float32 and kernels() is not None:
+            return product(x, self.weight, self.bias)
+        if x.dtype is torch.float32 and kernels() is not None:
             return multiply(x.reshape(n_rows, self._width), self.product).reshape(*x.shape[:-1], self._n_outputs)
-        product = self._one_row(x) if n_rows == 1 else self._few_rows(x.reshape(n_rows, self._width))
-        product = product.reshape(*x.shape[:-1], self._n_outputs)
-        return product if self.bias is None else product + self.bias
+        found = self._one_row(x) if n_rows == 1 else self._few_rows(x.reshape(n_rows, self._width))
+        found = found.reshape(*x.shape[:-1], self._n_outputs)
+        return found if self.bias is None else found + self.bias
 
     def _few_rows(self, rows: Tensor) -> Tensor:
         # The weights on the left: they are read once, in the order in which they lie.
@@ -62,7 +62,7 @@ class FewRowsLinear(nn.Module):
         row_11D = x.reshape(1, 1, self._width)
         if self._slices is None:
             return functional.linear(row_11D, self.weight)
-        product = torch.bmm(row_11D.expand(_SLICES, 1, self._width), self._slices)
+        found = torch.bmm(row_11D.expand(_SLICES, 1, self._width), self._slices)
         if self._rest is None:
-            return product
-        return torch.cat([product.flatten(), functional.linear(row_11D, self._rest).flatten()])
+            return found
+        return torch.cat([found.flatten(), functional.linear(row_11D, self._rest).flatten()])

@@ -11,6 +11,7 @@ from clearhead.config import Activation, HeadConfig, NormConfig, Pooling
 from clearhead.nn.activation import ACTIVATIONS
 from clearhead.nn.embedding import TokenEmbedding
 from clearhead.nn.norm import make_norm
+from clearhead.nn.product import Linear, product
 from clearhead.probe import probe
 
 
@@ -24,7 +25,7 @@ class LanguageModelHead(nn.Module):
         super().__init__()
         vocab_size, width = token.weight.shape
         self.tied = token if config.tied else None
-        self.untied = None if config.tied else nn.Linear(width, vocab_size, bias=False)
+        self.untied = None if config.tied else Linear(width, vocab_size, bias=False)
         self.bias = nn.Parameter(torch.zeros(vocab_size)) if config.bias else None
         self.scale = 1 / math.sqrt(width) if config.scaled else 1.0
 
@@ -33,7 +34,7 @@ class LanguageModelHead(nn.Module):
         table = self.tied or self.untied
         assert table is not None
         hidden_BTD = hidden_BTD if self.scale == 1.0 else hidden_BTD * self.scale
-        return probe("logits", functional.linear(hidden_BTD, table.weight, self.bias))
+        return probe("logits", product(hidden_BTD, table.weight, self.bias))
 
 
 class MaskedLanguageModelHead(nn.Module):
@@ -45,7 +46,7 @@ class MaskedLanguageModelHead(nn.Module):
     def __init__(self, *, config: HeadConfig, token: TokenEmbedding, norm: NormConfig) -> None:
         super().__init__()
         width = token.weight.shape[1]
-        self.transform = nn.Linear(width, width)
+        self.transform = Linear(width, width)
         self.activation = ACTIVATIONS[config.activation]
         self.norm = make_norm(norm, width=width)
         self.vocabulary = LanguageModelHead(config=config, token=token)
@@ -63,7 +64,7 @@ class Pooler(nn.Module):
 
     def __init__(self, *, activation: Activation, width: int) -> None:
         super().__init__()
-        self.dense = nn.Linear(width, width)
+        self.dense = Linear(width, width)
         self.activation = ACTIVATIONS[activation]
 
     def forward(
@@ -83,7 +84,7 @@ class SequenceClassificationHead(nn.Module):
         super().__init__()
         self.pooler = Pooler(activation=config.activation, width=width)
         self.dropout = nn.Dropout(config.dropout)
-        self.classifier = nn.Linear(width, len(config.labels))
+        self.classifier = Linear(width, len(config.labels))
 
     def forward(
         self, hidden_BSD: Float[Tensor, "B S D"], mask_BS: Bool[Tensor, "B S"] | None = None
@@ -101,7 +102,7 @@ class TokenHead(nn.Module):
     def __init__(self, *, config: HeadConfig, width: int, n_outputs: int) -> None:
         super().__init__()
         self.dropout = nn.Dropout(config.dropout)
-        self.classifier = nn.Linear(width, n_outputs)
+        self.classifier = Linear(width, n_outputs)
 
     def forward(self, hidden_BSD: Float[Tensor, "B S D"]) -> Float[Tensor, "B S outputs"]:
         """The logits of every position."""

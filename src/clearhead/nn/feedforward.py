@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from clearhead.config import FeedForwardConfig
 from clearhead.nn.activation import ACTIVATIONS
+from clearhead.nn.product import Linear
 from clearhead.probe import probe
 
 
@@ -17,9 +18,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, *, config: FeedForwardConfig, width: int) -> None:
         super().__init__()
-        self.up = nn.Linear(width, config.width, bias=config.bias)
-        self.gate = nn.Linear(width, config.width, bias=config.bias) if config.gated else None
-        self.down = nn.Linear(config.width, width, bias=config.bias)
+        self.up = Linear(width, config.width, bias=config.bias)
+        self.gate = Linear(width, config.width, bias=config.bias) if config.gated else None
+        self.down = Linear(config.width, width, bias=config.bias)
         self.activation = ACTIVATIONS[config.activation]
         self.dropout = nn.Dropout(config.dropout)
 

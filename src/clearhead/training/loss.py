@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
 
+from clearhead.nn.product import is_quick, multiply, turned_product
+
 _CHUNK = 512
 """Positions whose logits exist at one time: enough to fill a matrix product, few enough for the processor's cache."""
 
@@ -62,11 +64,12 @@ class _VocabularyCrossEntropy(Function):
         to_hidden_TD = torch.empty_like(hidden_TD)
         to_weight_VD = torch.zeros_like(weight_VD)
         to_bias_V = hidden_TD.new_zeros(len(weight_VD))
-        memory_TV = hidden_TD.new_empty(min(_CHUNK, len(hidden_TD)), len(weight_VD))
+        n_held = 0 if is_quick(hidden_TD[:_CHUNK], weight_VD) else len(hidden_TD)
+        memory_TV = hidden_TD.new_empty(min(_CHUNK, n_held), len(weight_VD))
         for start in range(0, len(hidden_TD), _CHUNK):
             here = slice(start, start + _CHUNK)
             label_T1 = labels_T[here].unsqueeze(1)
-            logits_TV = _logits(hidden_TD[here], weight_VD, bias_V, out=memory_TV[: len(label_T1)])
+            logits_TV = _logits(hidden_TD[here], weight_VD, bias_V, memory_TV)
             largest_T = logits_TV.amax(-1)
             true_T = logits_TV.gather(1, label_T1).squeeze(1)
             n_correct += (true_T == largest_T).sum()
@@ -91,8 +94,11 @@ class _VocabularyCrossEntropy(Function):
         return hidden_TD * scale, weight_VD * scale, bias_V * scale if ctx.has_bias else None, None, None, None
 
 
-def _logits(hidden_TD: Tensor, weight_VD: Tensor, bias_V: Tensor | None, *, out: Tensor) -> Tensor:
-    """Logits in memory that is there already: new memory of this size costs more than what is done in it."""
+def _logits(hidden_TD: Tensor, weight_VD: Tensor, bias_V: Tensor | None, memory_TV: Tensor) -> Tensor:
+    """Logits, in memory that is there already unless a faster product brings its own."""
+    if is_quick(hidden_TD, weight_VD):
+        return multiply(hidden_TD, weight_VD, bias_V)
+    out = memory_TV[: len(hidden_TD)] if len(memory_TV) else hidden_TD.new_empty(len(hidden_TD), len(weight_VD))
     if bias_V is None:
         return torch.mm(hidden_TD, weight_VD.T, out=out)
     return torch.addmm(bias_V, hidden_TD, weight_VD.T, out=out)
@@ -111,8 +117,12 @@ def _add_gradients(
     if smoothing:
         pattern_TV -= smoothing / pattern_TV.shape[1]
     pattern_TV.scatter_add_(1, label_T1, pattern_TV.new_full((), smoothing - 1).expand_as(label_T1))
-    torch.mm(pattern_TV, weight_VD, out=to_hidden_TD)
-    to_weight_VD.addmm_(pattern_TV.T, hidden_TD)
+    if is_quick(hidden_TD, weight_VD):
+        to_hidden_TD.copy_(multiply(pattern_TV, weight_VD.T))
+        to_weight_VD += turned_product(pattern_TV, hidden_TD)
+    else:
+        torch.mm(pattern_TV, weight_VD, out=to_hidden_TD)
+        to_weight_VD.addmm_(pattern_TV.T, hidden_TD)
     to_bias_V += pattern_TV.sum(0)
 
 

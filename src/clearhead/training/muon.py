@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from clearhead.nn.product import is_quick, multiply
 from clearhead.training.distributed.pieces import is_divided, piece, whole
 
 _SHARE = 0.2
@@ -130,8 +131,8 @@ def orthogonalised(matrices: Tensor) -> Tensor:
 def _by_themselves(x: Tensor) -> Tensor:
     """Round by round, x ← a x + (b S + c S²) x with the square S = x x^T."""
     for a, b, c in _ROUNDS:
-        square = torch.bmm(x, x.mT)
-        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=b, alpha=c), x, beta=a)
+        square = _times(x, x.mT)
+        x = _plus(x, _plus(square, square, square, beta=b, alpha=c), x, beta=a)
     return x
 
 
@@ -141,15 +142,29 @@ def _by_squares(x: Tensor) -> Tensor:
     With P = a + b S + c S², a round makes P x of x, and P S P of S; all that is made of S commutes. So the product
     of all P is found in the small square, and meets the matrix once (the Gram form of the iteration).
     """
-    square = torch.bmm(x, x.mT)
+    square = _times(x, x.mT)
     turn = torch.eye(x.shape[-2], dtype=x.dtype, device=x.device).expand_as(square)
     for place, (a, b, c) in enumerate(_ROUNDS, 1):
-        change = torch.baddbmm(square, square, square, beta=b, alpha=c)  # P without its a
-        turn = torch.baddbmm(turn, change, turn, beta=a)
+        change = _plus(square, square, square, beta=b, alpha=c)  # P without its a
+        turn = _plus(turn, change, turn, beta=a)
         if place < len(_ROUNDS):
-            half = torch.baddbmm(square, change, square, beta=a)
-            square = torch.baddbmm(half, change, half, beta=a)
-    return torch.bmm(turn, x)
+            half = _plus(square, change, square, beta=a)
+            square = _plus(half, change, half, beta=a)
+    return _times(turn, x)
+
+
+def _times(left: Tensor, right: Tensor) -> Tensor:
+    """The products of matrices, one by one."""
+    if not is_quick(left[0], right[0].mT):
+        return torch.bmm(left, right)
+    return torch.stack([multiply(one, other.mT) for one, other in zip(left, right, strict=True)])
+
+
+def _plus(added: Tensor, left: Tensor, right: Tensor, *, beta: float, alpha: float = 1.0) -> Tensor:
+    """Beta · added + alpha · left · right, matrix by matrix."""
+    if not is_quick(left[0], right[0].mT):
+        return torch.baddbmm(added, left, right, beta=beta, alpha=alpha)
+    return _times(left, right).mul_(alpha).add_(added, alpha=beta)
 
 
 def _gradient(parameter: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from clearhead.nn.attention.heads import merge_heads, split_heads
 from clearhead.nn.attention.mask import AttentionMask
 from clearhead.nn.attention.score import make_scorer
 from clearhead.nn.position import Rotation
+from clearhead.nn.product import Linear
 from clearhead.probe import probe
 
 
@@ -27,10 +28,10 @@ class Attention(nn.Module):
         super().__init__()
         self.n_heads = config.n_heads
         self.n_kv_heads = config.kv_heads
-        self.query = nn.Linear(width, self.n_heads * head_width, bias=config.bias)
-        self.key = nn.Linear(width, self.n_kv_heads * head_width, bias=config.bias)
-        self.value = nn.Linear(width, self.n_kv_heads * head_width, bias=config.bias)
-        self.output = nn.Linear(self.n_heads * head_width, width, bias=config.output_bias)
+        self.query = Linear(width, self.n_heads * head_width, bias=config.bias)
+        self.key = Linear(width, self.n_kv_heads * head_width, bias=config.bias)
+        self.value = Linear(width, self.n_kv_heads * head_width, bias=config.bias)
+        self.output = Linear(self.n_heads * head_width, width, bias=config.output_bias)
         self.scorer = make_scorer(config.scorer, n_heads=self.n_heads, head_width=head_width)
         self.dropout = config.dropout
 

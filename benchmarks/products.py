@@ -1,0 +1,64 @@
+"""Products of floats by the two libraries that torch brings, forwards and backwards: the numbers behind nn/product.py.
+
+python benchmarks/products.py [--threads 2]
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch.nn import functional
+
+from clearhead.nn import product
+
+SHAPES = (
+    (64, 128, 128),
+    (256, 128, 128),
+    (1536, 128, 384),
+    (1536, 384, 128),
+    (4096, 256, 1024),
+    (4096, 1024, 256),
+    (512, 256, 8000),
+    (2048, 1024, 1024),
+)
+ROUNDS = 25
+
+
+def in_turns(*runs: Callable[[], object]) -> list[float]:
+    """The median seconds of each."""
+    taken: list[list[float]] = [[] for _ in runs]
+    for _ in range(ROUNDS):
+        for run, seconds in zip(runs, taken, strict=True):
+            start = time.perf_counter()
+            run()
+            seconds.append(time.perf_counter() - start)
+    return [statistics.median(seconds[2:]) for seconds in taken]
+
+
+def main() -> None:
+    """Time both, shape by shape; print billions of operations a second."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    torch.set_num_threads(parser.parse_args().threads)
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {torch.backends.cpu.get_cpu_capability()}")
+    print("rows × inputs × outputs: forwards, to the rows, to the weights; GFLOP/s by MKL and by oneDNN")
+    for n_rows, n_inputs, n_outputs in SHAPES:
+        x, weight, bias = torch.randn(n_rows, n_inputs), torch.randn(n_outputs, n_inputs), torch.randn(n_outputs)
+        to_y = torch.randn(n_rows, n_outputs)
+        with torch.no_grad():
+            found = [
+                in_turns(partial(functional.linear, x, weight, bias), partial(product.multiply, x, weight, bias)),
+                in_turns(partial(torch.mm, to_y, weight), partial(product.multiply, to_y, weight.t())),
+                in_turns(partial(torch.mm, to_y.t(), x), partial(product.turned_product, to_y, x)),
+            ]
+        rates = [[2e-9 * n_rows * n_inputs * n_outputs / seconds for seconds in both] for both in found]
+        chosen = "oneDNN" if product.is_quick(x, weight) else "MKL"
+        told = "   ".join(f"{usual:5.0f} {other:5.0f}" for usual, other in rates)
+        print(f"{n_rows:5} × {n_inputs:4} × {n_outputs:4}   {told}   {chosen} is used", flush=True)
+
+
+if __name__ == "__main__":
+    main()

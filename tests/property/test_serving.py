@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from clearhead.config import Cell, RecurrentAttention, RecurrentConfig, Size, architecture
 from clearhead.decoding import DecodingSettings, Event
 from clearhead.engine import Engine, Overflow, Request
+from clearhead.engine.kernels import ready
 from clearhead.engine.serving import Failure, Limits
 from clearhead.engine.serving.jobs import Asked, new_job
 from clearhead.engine.serving.ticket import Ticket
@@ -20,6 +21,12 @@ from clearhead.models import DecoderOnly, EncoderDecoder, build
 N_PIECES = 13
 _LAST_MOMENT = 6
 _moments = st.integers(0, _LAST_MOMENT)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels() -> None:
+    """With kernels, which other tests in the same process may have loaded or not."""
+    assert ready.load() is not None
 
 
 @st.composite

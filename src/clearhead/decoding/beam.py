@@ -88,7 +88,7 @@ class BeamSearch:
         settings, before, length = self.settings, self._running, len(self._running[0].ids) + 1
         best, n_most = ranking.totals, settings.beams
         if math.isnan(best[0]):
-            raise _nothing_left(length - 1)
+            raise nothing_left(length - 1)
         is_last = length >= self.n_most
         n_possible = sum(map(math.isfinite, best))
         candidates: list[BeamCandidate] = []
@@ -115,7 +115,7 @@ class BeamSearch:
                     BeamCandidate(parent=parent, id=index, log_probability=total, score=score, fate=fate, place=at)
                 )
         if not n_possible and not (self._finished and best[0] == -math.inf):
-            raise _nothing_left(length - 1)
+            raise nothing_left(length - 1)
         if ended:
             self._finished = sorted([*self._finished, *ended.values()], key=lambda beam: -beam.score)[: settings.beams]
         self._running = running
@@ -148,8 +148,7 @@ class BeamSearch:
             return False
         if settings.early_stopping is EarlyStopping.ALWAYS:
             return True
-        hopeful = settings.early_stopping is EarlyStopping.NEVER and settings.length_penalty > 0
-        best = self._running[0].total / (self.n_most if hopeful else n_new) ** settings.length_penalty
+        best = self._running[0].total / (self.n_most if hopes(settings) else n_new) ** settings.length_penalty
         return best <= self._finished[-1].score
 
     def _keep(self, candidates: list[BeamCandidate], ended: dict[int, Beam]) -> None:
@@ -222,7 +221,13 @@ def n_kept(settings: DecodingSettings) -> int:
     return max(2, 1 + len(settings.end_ids)) * settings.beams
 
 
-def _nothing_left(n_new: int) -> DecodingError:
+def hopes(settings: DecodingSettings) -> bool:
+    """Whether a running beam is given the benefit of the length that it may still reach."""
+    return settings.early_stopping is EarlyStopping.NEVER and settings.length_penalty > 0
+
+
+def nothing_left(n_new: int) -> DecodingError:
+    """What to say of a search that cannot go on."""
     return DecodingError(
         "no id is left to choose from, or the model's logits are not numbers",
         got=f"after {n_new} new ids",

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+import torch
+
 from clearhead.decoding import (
     BeamResult,
     DecodingSettings,
@@ -13,7 +15,10 @@ from clearhead.decoding import (
     beam_search,
     decode,
 )
+from clearhead.decoding.processors import needed
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
+from clearhead.engine.kernels.quick_search import quick_beam_search
+from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
 from clearhead.engine.prepare import prepare
@@ -48,6 +53,8 @@ class Engine:
         overflow: Overflow = Overflow.ERROR,
         start_id: int | None = None,
     ) -> None:
+        one = next(network.parameters())
+        self._is_plain = one.dtype is torch.float32 and one.device.type == "cpu"
         self.network: Writer = prepare(network, weights=weights)
         self.overflow = overflow
         self._to_text = to_text
@@ -223,9 +230,11 @@ class Engine:
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
-        found = beam_search(
-            self.stepper(batch), prompts, settings=settings, record=record, cancelled=cancelled, lead=lead
-        )
+        stepper, quick = self.stepper(batch), kernels()
+        if quick is not None and self._is_plain and not record and not needed(settings):
+            found = quick_beam_search(quick, stepper, prompts, settings=settings, cancelled=cancelled)
+        else:
+            found = beam_search(stepper, prompts, settings=settings, record=record, cancelled=cancelled, lead=lead)
         return [self.beam_reply(result, request) for result, request in zip(found, batch, strict=True)]
 
     def beam_reply(self, result: BeamResult, request: Request) -> Reply:

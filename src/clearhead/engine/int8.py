@@ -17,7 +17,7 @@ from torch.nn import functional
 from clearhead.engine.kernels.fields import OUTPUTS
 from clearhead.engine.kernels.layout import pack, unpack
 from clearhead.engine.kernels.ready import kernels, worked
-from clearhead.engine.kernels.rows_of import multiply
+from clearhead.engine.kernels.rows_of import look_up, multiply
 from clearhead.engine.kernels.tables import Product
 from clearhead.errors import TextError
 from clearhead.weights import whole_numbers
@@ -125,6 +125,8 @@ class Int8Embedding(nn.Module):
                 expected=f"0 to {matrix.n_outputs - 1}",
                 advice="the tokenizer that belongs to this model",
             )
+        if kernels() is not None:
+            return look_up(ids.ravel(), matrix, scale=self.scale).view(*ids.shape, matrix.width)
         integer = matrix.packed.numpy()[ids // OUTPUTS, :, ids % OUTPUTS]
         integer = integer.reshape(*ids.shape, -1)[..., : matrix.width]
         scale = matrix.scales.numpy()[ids] * np.float32(self.scale)

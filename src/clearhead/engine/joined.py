@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional
 
 from clearhead.engine.kernels.pages import spread
 from clearhead.engine.kernels.tables import Product
+from clearhead.nn.product import product
 
 _KEPT = "_clearhead_joined"
 
@@ -45,9 +45,9 @@ class JoinedProduct:
         """One layer's part; all are computed where this is the first to be asked for with these vectors."""
         kept: tuple[JoinedProduct, tuple[Tensor, ...]] | None = getattr(x, _KEPT, None)
         if kept is None or kept[0] is not self:
-            product = self.product(x)
-            product = product.contiguous() if self._by_rows else product
-            kept = (self, torch.split_with_sizes(product, self.sizes, dim=-1))
+            found = self.product(x)
+            found = found.contiguous() if self._by_rows else found
+            kept = (self, torch.split_with_sizes(found, self.sizes, dim=-1))
             setattr(x, _KEPT, kept)
         return kept[1][place]
 
@@ -76,7 +76,7 @@ class JoinedLinear(nn.Module):
     def forward(self, x: Float[Tensor, "... D"]) -> Float[Tensor, "... outputs"]:
         """This layer's product."""
         if torch.is_grad_enabled():
-            return functional.linear(x, self.weight, self.bias)
+            return product(x, self.weight, self.bias)
         return self._joined.take(x, self._place)
 
 

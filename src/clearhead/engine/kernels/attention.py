@@ -78,7 +78,7 @@ def _dot(query, key):
 
 @kernel
 @no_type_check
-def _soften(score, pattern, mask, n):
+def soften(score, pattern, mask, n):
     """The pattern of n scores; closed cells are 0, and so is a closed row. Everything is an address."""
     scores, shares = floats(score, n), floats(pattern, n)
     most = float32(-np.inf)
@@ -118,7 +118,7 @@ def attend(query, keys, values, lines, apart, step, width, score_scale, bias, ma
         b = floats(bias, n)
         for k in range(n):
             scores[k] += b[k]
-    _soften(score, pattern, mask, n)
+    soften(score, pattern, mask, n)
     _mix(pattern, values, lines, apart, step, width, mixed, n)
 
 

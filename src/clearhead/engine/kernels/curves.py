@@ -1,5 +1,5 @@
 # pyright: basic, reportPrivateImportUsage=false
-"""Curves that bend numbers, eight at a time: activations, exponentials, and the largest of many.
+"""Curves that bend numbers, a register at a time: activations, exponentials, and the largest of many.
 
 A compiler writes most of these loops number by number, which takes three times as long. What is left at the end of a
 row goes through a register of its own, by the same arithmetic: a number has the same image wherever it stands.
@@ -16,17 +16,20 @@ from clearhead.engine.kernels.fields import CHUNK
 from clearhead.engine.kernels.instructions import (
     F32,
     FLOATS,
-    I64,
     INTS,
     LANES,
     alike,
     fill,
+    first_lanes,
     larger,
     largest_of,
     multiply_add,
     number,
     put,
+    put_some,
+    register,
     take,
+    take_some,
     total_of,
 )
 
@@ -104,25 +107,21 @@ def _gelu_tanh(b, x):
 
 @no_type_check
 def _by_registers(b, n, source, target, one):
-    """Calls `one(source, target, offset)` for every register of n floats; the last is filled up with the least."""
-    whole, left = b.lshr(n, number(3)), b.and_(n, number(7))
-    room = cgutils.alloca_once(b, FLOATS)
+    """Takes every register of n floats to `one(register)`, and leaves what it gives; the last is filled with the least.
+
+    Where nothing is to be kept, `target` is None.
+    """
+    whole, left = b.udiv(n, number(LANES)), b.urem(n, number(LANES))
     with cgutils.for_range(b, whole) as loop:
-        one(source, target, b.shl(loop.index, number(5)))
-    with b.if_then(b.icmp_signed(">", left, number(0))):
-        at, begin = b.ptrtoint(room, I64), b.shl(whole, number(5))
-        put(b, alike(_LEAST), at, number(0), 4)
-        _copy(b, b.add(source, begin), at, left)
-        one(at, at, number(0))
+        offset = register(b, loop.index)
+        found = one(take(b, source, offset, FLOATS, 4))
         if target is not None:
-            _copy(b, at, b.add(target, begin), left)
-
-
-@no_type_check
-def _copy(b, source, target, n):
-    with cgutils.for_range(b, n) as loop:
-        offset = b.shl(loop.index, number(2))
-        put(b, take(b, source, offset, F32, 4), target, offset, 4)
+            put(b, found, target, offset, 4)
+    with b.if_then(b.icmp_signed(">", left, number(0))):
+        offset, mask = register(b, whole), first_lanes(b, left)
+        found = one(take_some(b, source, offset, mask, alike(_LEAST)))
+        if target is not None:
+            put_some(b, found, target, offset, mask)
 
 
 @no_type_check
@@ -133,10 +132,7 @@ def _make_curve(curve):
     @no_type_check
     def run(context, source, target, n):
         def code(made, b, signature, args):
-            def one(source, target, offset):
-                put(b, curve(b, take(b, source, offset, FLOATS, 4)), target, offset, 4)
-
-            _by_registers(b, args[2], args[0], args[1], one)
+            _by_registers(b, args[2], args[0], args[1], lambda x: curve(b, x))
             return made.get_dummy_value()
 
         return types.void(*[types.intp] * 3), code
@@ -156,11 +152,10 @@ def _make_exponentials(keep):
         source, target, n, most = args if keep else (args[0], None, *args[1:])
         most, sums = fill(b, most, FLOATS), cgutils.alloca_once_value(b, alike(0.0))
 
-        def one(source, target, offset):
-            grown = _exponential(b, b.fsub(take(b, source, offset, FLOATS, 4), most))
+        def one(x):
+            grown = _exponential(b, b.fsub(x, most))
             b.store(b.fadd(b.load(sums), grown), sums)
-            if target is not None:
-                put(b, grown, target, offset, 4)
+            return grown
 
         _by_registers(b, n, source, target, one)
         return total_of(b, b.load(sums))

@@ -65,8 +65,11 @@ BLOCK_SIZE = 10 + 6 * PRODUCT_SIZE
     ROUNDED_STRIDE,
     ROW_SCALES,
     SPANS,
+    PATTERNS,
+    PATTERNS_LAYER,
+    PATTERNS_ROW,
     SHAPE_SIZE,
-) = range(36)
+) = range(39)
 """Strides are in bytes; an address of 0 stands for nothing."""
 
 # What all blocks share, as floats.
@@ -98,3 +101,10 @@ EPSILON, SCORE_SCALE = range(2)
     POST,
     BUFFERS,
 ) = range(23)
+
+# A step of beam searches, as whole numbers; and each search, as a row of them.
+LOGITS, LOGITS_ROW, N_LOGITS, N_KEPT, N_EACH, BEAMS, LENGTH, FIRST_ENDED_WINS, PLAN_SIZE = range(9)
+FIRST_ROW, N_BEAMS, MOST_IDS, N_FINISHED, N_RUNNING, N_ENDED, STATE, SEARCH_SIZE = range(8)
+
+RUNS, DONE, NOTHING_LEFT = range(3)
+"""What becomes of a search."""

@@ -54,7 +54,16 @@ class Fleet:
             kernel(place, self.size, *args)
 
 
+_WORTH_WAKING = 2**22
+"""Multiplications from which on a piece of work takes longer than waking another thread."""
+
 _fleets: dict[tuple[int, int], Fleet] = {}
+_alone = Fleet(size=1)
+
+
+def crew(n_multiplications: int) -> Fleet:
+    """Who does a piece of work: all threads, or the calling one alone where it is small."""
+    return fleet() if n_multiplications >= _WORTH_WAKING else _alone
 
 
 def fleet() -> Fleet:

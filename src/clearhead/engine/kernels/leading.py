@@ -45,21 +45,36 @@ def logarithm_of_sum(logits, n, peaks):
 
 @kernel
 @no_type_check
+def _put_in(best, where, number, index):
+    """Takes a number that is larger than the last of some in falling order among them; of equals it comes last."""
+    place = len(best) - 1
+    while place > 0 and number > best[place - 1]:
+        best[place], where[place] = best[place - 1], where[place - 1]
+        place -= 1
+    best[place], where[place] = number, index
+
+
+@kernel
+@no_type_check
 def largest(x, peaks, best, where):
-    """The largest numbers in falling order and where they stand; of equals the first."""
-    count, n = len(best), len(x)
+    """The largest numbers in falling order and where they stand; of equals the first.
+
+    As many peaks are at least as large as the last of them: no other chunk is looked into.
+    """
+    count = len(best)
+    best[:] = float32(-np.inf)
+    for chunk in range(len(peaks)):
+        if peaks[chunk] > best[count - 1]:
+            _put_in(best, where, peaks[chunk], chunk)
+    least = best[count - 1]
     best[:] = float32(-np.inf)
     where[:] = 0
     for chunk in range(len(peaks)):
-        if peaks[chunk] <= best[count - 1]:
+        if peaks[chunk] < least or peaks[chunk] <= best[count - 1]:
             continue
-        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, n)):
+        for i in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(x))):
             if x[i] > best[count - 1]:
-                place = count - 1
-                while place > 0 and x[i] > best[place - 1]:
-                    best[place], where[place] = best[place - 1], where[place - 1]
-                    place -= 1
-                best[place], where[place] = x[i], i
+                _put_in(best, where, x[i], i)
 
 
 @entry("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")

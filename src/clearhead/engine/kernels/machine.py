@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from clearhead.engine.kernels.fields import OUTPUTS
+from clearhead.engine.kernels.fields import OUTPUTS, PANEL
 from clearhead.engine.kernels.instructions import (
     BYTES,
     F32,
@@ -29,11 +29,16 @@ from clearhead.engine.kernels.instructions import (
     multiply_add,
     number,
     put,
+    register,
     sum_pairs,
     take,
     total_of,
+    totals_of,
     turn_by_turn,
 )
+
+_BUSY = 8
+"""Sums that have to be under way at once: one waits so long for the next that half as many would leave gaps."""
 
 
 @no_type_check
@@ -45,6 +50,7 @@ def make_int8_tile(n_rows, n_outputs=OUTPUTS):
     Each turn reads 128 bytes of weights and asks memory for `step` bytes that come later, from `ahead` on.
     """
     wide = n_outputs // LANES
+    chains = 2 if wide * n_rows < _BUSY else 1
 
     @intrinsic
     @no_type_check
@@ -55,21 +61,24 @@ def make_int8_tile(n_rows, n_outputs=OUTPUTS):
             rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
 
             def body(place, sums):
+                sums = list(sums)
                 for half in (0, 1):  # two pairs a turn, so that turning costs less
                     read = b.add(b.shl(place, number(7)), number(64 * half))
-                    w = [take(b, weight, b.add(read, number(16 * i)), BYTES, 1) for i in range(wide)]
+                    w = [take(b, weight, b.add(read, number(2 * LANES * i)), BYTES, 1) for i in range(wide)]
                     w = [b.sext(one, SHORTS) for one in w]
                     ask_for(b, b.add(halves[half], b.mul(place, step)))
-                    found = []
+                    own = half % chains * wide * n_rows
                     for m in range(n_rows):
                         pair = take(b, rows[m], b.add(b.shl(place, number(3)), number(4 * half)), I32, 2)
                         x = b.bitcast(fill(b, pair, INTS), SHORTS)
-                        found += [b.add(sums[m * wide + i], sum_pairs(b, w[i], x)) for i in range(wide)]
-                    sums = found
+                        for i in range(wide):
+                            sums[own + m * wide + i] = b.add(sums[own + m * wide + i], sum_pairs(b, w[i], x))
                 return sums
 
             turns = b.ashr(n_pairs, number(1))
-            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (wide * n_rows), body)
+            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (chains * wide * n_rows), body)
+            if chains == 2:
+                sums = [b.add(*both) for both in zip(sums[: wide * n_rows], sums[wide * n_rows :], strict=True)]
             for i in range(wide):
                 lane = number(4 * LANES * i)
                 scales, biases = take(b, scale, lane, FLOATS, 4), take(b, bias, lane, FLOATS, 4)
@@ -98,7 +107,7 @@ def make_float_tile(n_outputs, n_rows):
             fma = multiply_add(b)
 
             def body(place, sums):
-                read = b.shl(place, number(5))
+                read = register(b, place)
                 w = [take(b, one, read, FLOATS, 4) for one in weights]
                 found = []
                 for m in range(n_rows):
@@ -119,12 +128,14 @@ def make_float_tile(n_outputs, n_rows):
 
 
 @no_type_check
-def make_panel_tile(n_rows):
-    """A tile of floats for many rows: 16 outputs by `n_rows` rows.
+def make_panel_tile(n_rows, n_panels=1):
+    """A tile of floats for many rows: one or more panels of outputs by `n_rows` rows.
 
-    Weights lie as [panel of 16 outputs, input, output], so that each turn reads one line of them and one number of
-    every row; a number of a row meets all 16 at once, and each sum is made in the order of the inputs.
+    Weights lie as [panel of 16 outputs, input, output], so that each turn reads one line of every panel and one number
+    of every row; a number of a row meets all outputs at once, and each sum is made in the order of the inputs.
     """
+    wide = PANEL // LANES
+    lanes = [(panel, i) for panel in range(n_panels) for i in range(wide)]
 
     @intrinsic
     @no_type_check
@@ -132,23 +143,25 @@ def make_panel_tile(n_rows):
         def code(target, b, signature, args):
             weight, n_inputs, row, row_stride, bias, out, out_stride = args
             rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
+            panels = [b.add(weight, b.mul(n_inputs, number(4 * PANEL * i))) for i in range(n_panels)]
             fma = multiply_add(b)
 
             def body(place, sums):
-                read = b.shl(place, number(6))
-                w = [take(b, weight, b.add(read, number(32 * i)), FLOATS, 4) for i in range(2)]
+                read = b.mul(place, number(4 * PANEL))
+                w = [take(b, panels[panel], b.add(read, number(4 * LANES * i)), FLOATS, 4) for panel, i in lanes]
                 found = []
                 for m in range(n_rows):
                     x = fill(b, take(b, rows[m], b.shl(place, number(2)), F32, 4), FLOATS)
-                    found += [b.call(fma, [w[i], x, sums[2 * m + i]]) for i in range(2)]
+                    found += [b.call(fma, [w[i], x, sums[len(lanes) * m + i]]) for i in range(len(lanes))]
                 return found
 
-            sums = turn_by_turn(b, n_inputs, [ir.Constant(FLOATS, [0.0] * LANES)] * (2 * n_rows), body)
-            for i in range(2):
-                biases = take(b, bias, number(32 * i), FLOATS, 4)
+            nothing = [ir.Constant(FLOATS, [0.0] * LANES)] * (len(lanes) * n_rows)
+            sums = turn_by_turn(b, n_inputs, nothing, body)
+            for i in range(len(lanes)):
+                biases = take(b, bias, number(4 * LANES * i), FLOATS, 4)
                 for m in range(n_rows):
-                    where = b.add(number(32 * i), b.mul(out_stride, number(m)))
-                    put(b, b.fadd(sums[2 * m + i], biases), out, where, 4)
+                    where = b.add(number(4 * LANES * i), b.mul(out_stride, number(m)))
+                    put(b, b.fadd(sums[len(lanes) * m + i], biases), out, where, 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code
@@ -168,13 +181,16 @@ def make_dots(n_keys):
             fma = multiply_add(b)
 
             def body(place, sums):
-                read = b.shl(place, number(5))
+                read = register(b, place)
                 x = take(b, vector, read, FLOATS, 4)
                 return [b.call(fma, [take(b, keys[i], read, FLOATS, 4), x, sums[i]]) for i in range(n_keys)]
 
             sums = turn_by_turn(b, n_registers, [ir.Constant(FLOATS, [0.0] * LANES)] * n_keys, body)
-            for i in range(n_keys):
-                put(b, total_of(b, sums[i]), out, number(4 * i), 4)
+            if n_keys == 4:
+                put(b, totals_of(b, sums), out, number(0), 4)
+            else:
+                for i in range(n_keys):
+                    put(b, total_of(b, sums[i]), out, number(4 * i), 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code
@@ -195,7 +211,7 @@ def make_mix(n_values):
             each = [fill(b, take(b, shares, number(4 * i), F32, 4), FLOATS) for i in range(n_values)]
 
             def body(place, _):
-                read = b.shl(place, number(5))
+                read = register(b, place)
                 total = take(b, out, read, FLOATS, 4)
                 for i in range(n_values):
                     total = b.call(fma, [take(b, values[i], read, FLOATS, 4), each[i], total])

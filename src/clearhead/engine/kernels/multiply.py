@@ -34,10 +34,13 @@ _AHEAD = 1024
 _NEAR = 2**18
 """Bytes of rows that stay near the processor while panels pass: half of what a core has at hand."""
 
-_HALF = OUTPUTS // 2
+_PART = 2 * LANES
+"""Outputs of a block that six rows meet in one pass: two registers of sums for each row."""
+_PASSES = OUTPUTS // _PART
+_SIDE, _TALL = 2 * LANES // PANEL, 12 if LANES == 16 else 6
+"""Panels, and rows, that meet in one tile; wide registers are twice as many, too."""
 
-_panel_6, _panel_3, _panel_2, _panel_1 = (make_panel_tile(n) for n in (6, 3, 2, 1))
-_int8_1, _int8_2, _int8_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _HALF)
+_int8_1, _int8_2, _int8_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _PART)
 _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
 
 
@@ -50,7 +53,7 @@ def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, 
     """
     size = 2 * OUTPUTS * n_pairs
     n_sixes = (m_end - m) // 6
-    passes = 2 * n_sixes + (m_end - m - 6 * n_sixes + 1) // 2
+    passes = _PASSES * n_sixes + (m_end - m - 6 * n_sixes + 1) // 2
     step = _TURN // passes
     for block in range(first, end):
         w, lane = weight + block * size, 4 * OUTPUTS * block
@@ -59,10 +62,10 @@ def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, 
         i = m
         while i + 6 <= m_end:
             x, r = row + i * row_stride, row_scale + 4 * i
-            for half in range(2):
-                o = 4 * _HALF * half
+            for part in range(_PASSES):
+                o = 4 * _PART * part
                 z = y + i * out_stride + o
-                _int8_6(w + 2 * _HALF * half, n_pairs, x, row_stride, r, s + o, b + o, z, out_stride, ahead, step)
+                _int8_6(w + 2 * _PART * part, n_pairs, x, row_stride, r, s + o, b + o, z, out_stride, ahead, step)
                 ahead += n_pairs // 2 * step
             i += 6
         while i + 2 <= m_end:
@@ -94,27 +97,50 @@ def _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_str
             _float_11(w, width, n, row + i * row_stride, row_stride, y + i * out_stride, out_stride)
 
 
+@no_type_check
+def _make_strip(n_panels):
+    """Some rows times so many panels of outputs, side by side."""
+    tall, six, three, two, one = (make_panel_tile(n, n_panels) for n in (_TALL, 6, 3, 2, 1))
+
+    @kernel
+    @no_type_check
+    def strip(w, n_inputs, row, row_stride, bias, y, out_stride, i, m_end):
+        while i + _TALL <= m_end:
+            tall(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            i += _TALL
+        if i + 6 <= m_end:
+            six(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            i += 6
+        if i + 3 <= m_end:
+            three(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            i += 3
+        if i + 2 <= m_end:
+            two(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            i += 2
+        if i < m_end:
+            one(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+
+    return strip
+
+
+_strip_1, _strip_n = _make_strip(1), _make_strip(_SIDE)
+
+
 @kernel
 @no_type_check
-def _panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out_stride):
+def panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out_stride):
     """All rows times some panels of outputs, a block of rows after another."""
-    at_once = max(6, _NEAR // (4 * n_inputs) // 6 * 6)
+    at_once = max(_TALL, _NEAR // (4 * n_inputs) // _TALL * _TALL)
     for m in range(0, n_rows, at_once):
-        m_end = min(m + at_once, n_rows)
-        for panel in range(first, end):
+        m_end, panel = min(m + at_once, n_rows), first
+        while panel < end:
             w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-            b, y, i = bias + lane, out + lane, m
-            while i + 6 <= m_end:
-                _panel_6(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
-                i += 6
-            if i + 3 <= m_end:
-                _panel_3(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
-                i += 3
-            if i + 2 <= m_end:
-                _panel_2(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
-                i += 2
-            if i < m_end:
-                _panel_1(w, n_inputs, row + i * row_stride, row_stride, b, y + i * out_stride, out_stride)
+            if panel + _SIDE <= end:
+                _strip_n(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
+                panel += _SIDE
+            else:
+                _strip_1(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
+                panel += 1
 
 
 @kernel
@@ -148,7 +174,7 @@ def multiply(kind, product, row, row_stride, rounded, rounded_stride, row_scale,
     n_outputs, n_inputs = product[N_OUTPUTS], product[N_INPUTS]
     if kind == PANELS:
         first, end = share((n_outputs + PANEL - 1) // PANEL, place, size)
-        _panels(product[WEIGHT], product[BIAS], n_inputs, first, end, row, row_stride, n_rows, out, out_stride)
+        panels(product[WEIGHT], product[BIAS], n_inputs, first, end, row, row_stride, n_rows, out, out_stride)
         return
     if kind == INT8:
         first, end = share((n_outputs + OUTPUTS - 1) // OUTPUTS, place, size)

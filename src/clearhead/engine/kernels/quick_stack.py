@@ -1,8 +1,8 @@
 """A stack whose steps of decoding, and whose reading of whole texts, are done by a kernel.
 
 The kernel stands in for the blocks where one position a row goes through them with a cache, and where an encoder reads
-texts that nobody listens to. Everything else goes by parts, and so does a step in which an edit listens: what a kernel
-has computed can be recorded, but not replaced.
+texts of which nothing but patterns is heard. Everything else goes by parts, and so does a step in which an edit
+listens: what a kernel has computed can be recorded, but not replaced.
 """
 
 import copy
@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from clearhead.config import Activation, NormKind, NormPlacement
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.buffers import Buffers
-from clearhead.engine.kernels.fleet import fleet
+from clearhead.engine.kernels.fleet import crew
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
-from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell
+from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell, tell_patterns
 from clearhead.engine.kernels.tables import Product
 from clearhead.engine.kernels.whole_texts import Laid, pass_texts, room
 from clearhead.nn import Block, Stack, StackCache
@@ -32,7 +32,7 @@ _ACTIVATIONS = {
     Activation.SILU: at.SILU,
     Activation.TANH: at.TANH,
 }
-_MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 16}
+_MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 64}
 """Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
 
 
@@ -77,7 +77,13 @@ class QuickStack(Stack):
 
     def _can_read(self, x_BTD: Tensor, around: Surroundings) -> bool:
         plain = around.rotation is None and around.bias_1HQK is None and around.source is None
-        return plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD) and not present()
+        unheard = not present() or self._hears_patterns_alone(around)
+        return plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD) and unheard
+
+    def _hears_patterns_alone(self, around: Surroundings) -> bool:
+        """Whether all that is heard of a reading is patterns of texts of one length, which the kernel can leave."""
+        whole = around.mask.keys is None and self.config.head_width % at.PANEL == 0 and intact()
+        return whole and all(one.place == at.PATTERN for one in self._heard(rotated=False).told)
 
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
         table = self._table
@@ -100,7 +106,9 @@ class QuickStack(Stack):
         shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
         shape[at.ROW_SCALES] = buffers.scales.data_ptr()
         buffers.begin(x_BTD[:, 0])
-        fleet().run(found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride)
+        crew(n_rows * self._table.n_weights).run(
+            found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride
+        )
         del kept  # until here: the kernel has read it
         tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.end(n_rows, 1, width)
@@ -110,8 +118,15 @@ class QuickStack(Stack):
         table = self._reading or _Table(stack=self, many_rows=True)
         self._reading, laid = table, Laid(x_BSD=x_BSD, real_BS=real_BS)
         self._memory.reading = room(laid, self.config, getattr(self._memory, "reading", None))
-        run, memory = found.pass_blocks, self._memory.reading
-        return pass_texts(laid, run, memory, shape=table.shape.copy(), numbers=table.numbers, blocks=table.blocks)
+        tables = {"shape": table.shape.copy(), "numbers": table.numbers, "blocks": table.blocks}
+        told = self._heard(rotated=False).told
+        if not told:
+            return pass_texts(laid, found.pass_blocks, self._memory.reading, **tables)
+        n_texts, length, _ = x_BSD.shape
+        patterns = np.empty((len(self.blocks), len(laid.rows), self.config.attention.n_heads, length), dtype=np.float32)
+        found_BSD = pass_texts(laid, found.pass_blocks, self._memory.reading, **tables, patterns=patterns)
+        tell_patterns(told, patterns, n_texts=n_texts)
+        return found_BSD
 
     def _heard(self, *, rotated: bool) -> Heard:
         config, has_cross = self.config, self._table.has_cross

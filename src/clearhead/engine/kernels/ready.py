@@ -24,16 +24,31 @@ WORTHWHILE = 5_000_000_000
 _DONE = "compiled"
 _KEPT = 60 * 24 * 3600
 """Seconds after which compiled kernels that nobody used are forgotten."""
-_COMPILED = ("attention", "curves", "fields", "instructions", "leading", "machine", "multiply", "rows", "step")
+_COMPILED = (
+    "attention",
+    "by_itself",
+    "curves",
+    "fields",
+    "instructions",
+    "leading",
+    "machine",
+    "multiply",
+    "rows",
+    "searching",
+    "step",
+    "within",
+)
 _COMPILE = "from clearhead.engine.kernels.ready import load; load()"
 
 
 class Kernels(NamedTuple):
-    """What is compiled: a step through blocks, one product, and the search for the likeliest."""
+    """What is compiled: a step through blocks, one product, a table's rows, the likeliest ids, and a step of beams."""
 
     pass_blocks: Callable[..., None]
     multiply_rows: Callable[..., None]
+    look_up: Callable[..., None]
     lead: Callable[..., None]
+    search_on: Callable[..., None]
 
 
 class _State:
@@ -113,7 +128,9 @@ def _folder() -> Path:
     None is ever stale, and what Numba would not take from there, as it looks at places and times, is not there.
     """
     files = [Path(__file__).with_name(f"{name}.py") for name in _COMPILED]
-    text = b"".join(f"{path} {path.stat().st_mtime_ns}\n".encode() + path.read_bytes() for path in files)
+    text = os.environ.get("CLEARHEAD_LANES", "").encode() + b"".join(
+        f"{path} {path.stat().st_mtime_ns}\n".encode() + path.read_bytes() for path in files
+    )
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "clearhead" / f"kernels-{hashlib.sha256(text).hexdigest()[:16]}"
 
@@ -127,13 +144,20 @@ def _imported() -> Kernels:
         folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        step, leading = (import_module(f"clearhead.engine.kernels.{name}") for name in ("step", "leading"))
+        names = ("step", "by_itself", "leading", "searching")
+        step, by_itself, leading, searching = (import_module(f"clearhead.engine.kernels.{name}") for name in names)
     finally:
         numba.config.CACHE_DIR = before
     (folder / _DONE).touch()
     if folder == _folder():
         _forget_others(folder)
-    return Kernels(pass_blocks=step.pass_blocks, multiply_rows=step.multiply_rows, lead=leading.lead)
+    return Kernels(
+        pass_blocks=step.pass_blocks,
+        multiply_rows=by_itself.multiply_rows,
+        look_up=by_itself.look_up,
+        lead=leading.lead,
+        search_on=searching.search_on,
+    )
 
 
 def _forget_others(folder: Path) -> None:

@@ -5,7 +5,7 @@ import math
 from typing import no_type_check
 
 import numpy as np
-from numba import carray, float32, int16, int32, int64, njit, uint8
+from numba import carray, float32, int8, int16, int32, int64, njit, uint8
 
 from clearhead.engine.kernels.curves import gelu, gelu_tanh, relu, silu, tanh
 from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
@@ -30,6 +30,13 @@ def entry(signature):
 def floats(address, n):
     """The floats at an address."""
     return carray(pointer(address, float32), (n,))
+
+
+@kernel
+@no_type_check
+def bytes_at(address, n):
+    """The 8-bit numbers at an address."""
+    return carray(pointer(address, int8), (n,))
 
 
 @kernel

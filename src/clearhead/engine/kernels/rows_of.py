@@ -1,4 +1,4 @@
-"""What is done to rows by themselves, by a kernel: one product, or the search for the likeliest."""
+"""What is done to rows by themselves, by a kernel: a product, a look into a table, or the search for the likeliest."""
 
 import threading
 
@@ -9,10 +9,13 @@ from torch import Tensor
 
 from clearhead.decoding.leaders import Leaders, leading
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.fleet import fleet
+from clearhead.engine.kernels.fleet import crew
 from clearhead.engine.kernels.pages import aligned
 from clearhead.engine.kernels.ready import kernels
-from clearhead.engine.kernels.tables import Product
+from clearhead.engine.kernels.tables import PackedMatrix, Product
+
+_CURVE = 32
+"""Multiplications that one exponential takes as long as."""
 
 
 class _Scratch(threading.local):
@@ -45,7 +48,7 @@ def multiply(rows: Float[Tensor, "... D"], product: Product) -> Float[Tensor, ".
     n_shorts = -(-product.n_inputs // 32) * 32
     rounded, scales = _scratch.room(n_rows, n_shorts) if product.kind == at.INT8 else (out, out)
     strides = np.array([4 * rows.stride(0), 2 * n_shorts, 4 * out.stride(0)], dtype=np.int64)
-    fleet().run(
+    crew(n_rows * n_outputs * product.n_inputs).run(
         found.multiply_rows,
         product.kind,
         product.table,
@@ -59,6 +62,18 @@ def multiply(rows: Float[Tensor, "... D"], product: Product) -> Float[Tensor, ".
     return out[:, :n_outputs]
 
 
+def look_up(ids: np.ndarray, matrix: PackedMatrix, *, scale: float) -> Float[Tensor, "rows D"]:
+    """Rows of a matrix of whole numbers, as floats; whoever asks knows that there are kernels, and such rows."""
+    found = kernels()
+    assert found is not None
+    out = np.empty((len(ids), matrix.width), dtype=np.float32)
+    weight, scales = matrix.packed.data_ptr(), matrix.scales.data_ptr()
+    found.look_up(
+        np.ascontiguousarray(ids, dtype=np.int64), weight, scales, out, np.float32(scale)
+    )  # too little for several threads
+    return torch.as_tensor(out)
+
+
 def lead(logits_BV: Float[Tensor, "B V"], count: int) -> Leaders:
     """The largest logits of every row, by a kernel where there is one."""
     found = kernels()
@@ -69,7 +84,8 @@ def lead(logits_BV: Float[Tensor, "B V"], count: int) -> Leaders:
     count = min(count, size)
     values, ids = np.empty((n_rows, count), dtype=np.float32), np.empty((n_rows, count), dtype=np.int64)
     totals = np.empty((n_rows, 1), dtype=np.float32)
-    peaks = np.empty((fleet().size, -(-size // at.CHUNK)), dtype=np.float32)
+    workers = crew(_CURVE * n_rows * size)
+    peaks = np.empty((workers.size, -(-size // at.CHUNK)), dtype=np.float32)
     addresses = (values.ctypes.data, ids.ctypes.data, totals.ctypes.data, peaks.ctypes.data)
-    fleet().run(found.lead, logits_BV.data_ptr(), 4 * logits_BV.stride(0), n_rows, size, count, *addresses)
+    workers.run(found.lead, logits_BV.data_ptr(), 4 * logits_BV.stride(0), n_rows, size, count, *addresses)
     return Leaders(log_p=values - totals, ids=ids)

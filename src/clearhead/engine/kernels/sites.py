@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from clearhead.config import NormPlacement, StackConfig
 from clearhead.engine.kernels import fields as at
@@ -69,6 +70,17 @@ def tell(told: tuple[Told, ...], buffers: Buffers, *, n_rows: int, n_keys: int, 
             value = buffers.rows(place, n_rows, *shape, skip=skip, layer=layer)
             for listener in listeners:
                 listener.hear(site, value)
+
+
+def tell_patterns(told: tuple[Told, ...], patterns: np.ndarray, *, n_texts: int) -> None:
+    """Lets all who hear patterns of texts of one length take a copy; they lie as [layer, row, head, key]."""
+    _, n_rows, n_heads, n_keys = patterns.shape
+    for site, keepers, listeners, layer, *_ in told:
+        pattern_BHQK = patterns[layer].reshape(n_texts, n_rows // n_texts, n_heads, n_keys).swapaxes(1, 2)
+        for keep in keepers:
+            keep(site, pattern_BHQK)
+        for listener in listeners:
+            listener.hear(site, torch.as_tensor(pattern_BHQK.copy()))
 
 
 _Inside = tuple[str, int, tuple[int, ...], int]

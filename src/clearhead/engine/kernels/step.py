@@ -15,6 +15,7 @@ from clearhead.engine.kernels.attention import attend, turn
 from clearhead.engine.kernels.machine import arrive, look
 from clearhead.engine.kernels.multiply import multiply, round_rows
 from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share, wholes
+from clearhead.engine.kernels.within import attend_within, lay, rooms
 
 _PATIENCE = 2_000
 
@@ -136,11 +137,42 @@ def _look_around(shape, numbers, block, where, stride, place, size):
 
 @kernel
 @no_type_check
-def _look_within(shape, numbers, where, stride, place, size):
+def _look_within(layer, shape, numbers, where, stride, place, size):
     """Self-attention of rows that are texts laid end to end, each row over all of its text; nothing is masked.
 
-    Scores and patterns are not kept: every thread has one row of memory for them.
+    Scores are not kept, and patterns only where they are asked for. Threads take turns with the heads of all texts.
     """
+    heads, groups, width = shape[at.N_HEADS], shape[at.N_KV_HEADS], shape[at.HEAD_WIDTH]
+    spans, step = wholes(shape[at.SPANS], 2 * shape[at.N_ROWS]), stride[at.SELF_QKV]
+    first, longest, unit = 0, 0, 0
+    while first < shape[at.N_ROWS]:
+        longest = max(longest, spans[2 * first + 1])
+        first += spans[2 * first + 1]
+    key, value, score, zeros = rooms(longest, width)
+    first = 0
+    while first < shape[at.N_ROWS]:
+        text, n = where[at.SELF_QKV] + first * step, spans[2 * first + 1]
+        mixed = where[at.MIXED] + first * stride[at.MIXED]
+        for g in range(groups):
+            unit += 1
+            if unit % size != place:
+                continue
+            lay(text + 4 * (heads + g) * width, text + 4 * (heads + groups + g) * width, step, width, n, key, value)
+            for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
+                query, out, scale = text + 4 * h * width, mixed + 4 * h * width, numbers[at.SCORE_SCALE]
+                kept, apart = shape[at.PATTERNS], shape[at.PATTERNS_ROW]
+                if kept:
+                    kept += layer * shape[at.PATTERNS_LAYER] + first * apart + 4 * h * n
+                attend_within(
+                    query, step, width, scale, n, key, value, score, zeros, out, stride[at.MIXED], kept, apart
+                )
+        first += n
+
+
+@kernel
+@no_type_check
+def _look_one_by_one(shape, numbers, where, stride, place, size):
+    """The same for heads whose width is not that of whole panels; every thread has one row of memory for scores."""
     heads, groups, width = shape[at.N_HEADS], shape[at.N_KV_HEADS], shape[at.HEAD_WIDTH]
     spans = wholes(shape[at.SPANS], 2 * shape[at.N_ROWS])
     step = stride[at.SELF_QKV]
@@ -240,7 +272,10 @@ def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
                 _leave(op, shape, numbers, block, where, stride, place, size)
             else:
                 if op == SELF and shape[at.SPANS]:
-                    _look_within(shape, numbers, where, stride, place, size)
+                    if shape[at.HEAD_WIDTH] % at.PANEL:
+                        _look_one_by_one(shape, numbers, where, stride, place, size)
+                    else:
+                        _look_within(layer, shape, numbers, where, stride, place, size)
                 elif op == SELF:
                     _look_around(shape, numbers, block, where, stride, place, size)
                 elif op == CROSS:
@@ -248,16 +283,4 @@ def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
                 else:
                     _bend(shape, where, stride, place, size)
                 turn_number = meet(barrier, size, turn_number)
-    meet(barrier, size, turn_number)
-
-
-@entry("void(int64, int64, int64, int64, int64[::1], int64, int64, int64, int64, int64, int64[::1])")
-@no_type_check
-def multiply_rows(place, size, barrier, kind, product, row, rounded, scales, n_rows, out, strides):
-    """One product by itself: rows are rounded, then multiplied. Strides are those of row, rounded and out."""
-    if kind == at.INT8:
-        first, end = share(n_rows, place, size)
-        round_rows(product, row, strides[0], rounded, strides[1], scales, first, end)
-    turn_number = meet(barrier, size, 1)
-    multiply(kind, product, row, strides[0], rounded, strides[1], scales, n_rows, out, strides[2], place, size)
     meet(barrier, size, turn_number)

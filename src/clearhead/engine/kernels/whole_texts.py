@@ -76,6 +76,7 @@ def pass_texts(
     shape: np.ndarray,
     numbers: np.ndarray,
     blocks: np.ndarray,
+    patterns: np.ndarray | None = None,
 ) -> Float[Tensor, "B S D"]:
     """The stream after all blocks.
 
@@ -86,12 +87,16 @@ def pass_texts(
         shape: The table of the stack; its own copy.
         numbers: The numbers of the stack.
         blocks: The table of its blocks.
+        patterns: Where patterns are left, as [layer, row, head, key]; None where nobody wants them.
     """
     shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
     shape[at.ROW_SCALES] = buffers.scales.data_ptr()
     after = torch.empty_like(laid.rows)
     for first, end, spans in laid.chunks():
         shape[at.SPANS], shape[at.N_ROWS] = spans.ctypes.data, end - first
+        if patterns is not None:
+            shape[at.PATTERNS] = patterns.ctypes.data + first * patterns.strides[1]
+            shape[at.PATTERNS_LAYER], shape[at.PATTERNS_ROW] = patterns.strides[:2]
         buffers.begin(laid.rows[first:end])
         fleet().run(run, shape, numbers, blocks, buffers.where, buffers.stride)
         after[first:end] = buffers.rows(at.POST, end - first, laid.rows.shape[1])

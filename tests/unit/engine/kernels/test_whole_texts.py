@@ -17,6 +17,8 @@ from clearhead.probe import Edit, Recorder, listen
 
 TOLERANCE = {WeightFormat.FLOAT32: 1e-5, WeightFormat.INT8: 5e-3}
 LENGTHS = (1, 9, 4, 30, 2, 17)
+HEAD_WIDTHS = [12, 48]
+"""Heads that fill no panel, and heads that fill three: two of them side by side, and one."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -24,8 +26,8 @@ def kernels() -> None:
     assert ready.load() is not None
 
 
-def encoder(name: str, weights: WeightFormat, **choices: object) -> Stack:
-    size = replace(SIZES["tiny"], n_layers=3, n_heads=3, width=36, feedforward_width=50, max_length=64)
+def encoder(name: str, weights: WeightFormat, *, head_width: int = 12, **choices: object) -> Stack:
+    size = replace(SIZES["tiny"], n_layers=3, n_heads=3, width=3 * head_width, feedforward_width=50, max_length=64)
     config = architecture(name, size=size, vocab_size=40)
     assert config.encoder is not None
     if choices:
@@ -45,10 +47,11 @@ def read(stack: Stack, ids: Tensor, mask: Tensor | None) -> Tensor:
         return stack(ids, mask_BK=mask)
 
 
+@pytest.mark.parametrize("head_width", HEAD_WIDTHS)
 @pytest.mark.parametrize("weights", WeightFormat)
 @pytest.mark.parametrize("name", ["bert", "distilbert", "marian", "original"])
-def test_the_same_vectors_as_by_parts(name: str, weights: WeightFormat) -> None:
-    stack = encoder(name, weights)
+def test_the_same_vectors_as_by_parts(name: str, weights: WeightFormat, head_width: int) -> None:
+    stack = encoder(name, weights, head_width=head_width)
     ids, mask = texts()
     found = read(stack, ids, mask)
     assert stack._reading is not None  # a kernel did it
@@ -77,9 +80,10 @@ def test_other_choices(activation: Activation, placement: NormPlacement) -> None
         torch.testing.assert_close(found[mask], read(stack, ids, mask)[mask], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("head_width", HEAD_WIDTHS)
 @pytest.mark.parametrize("weights", WeightFormat)
-def test_a_text_is_read_as_if_alone_to_the_last_bit(weights: WeightFormat) -> None:
-    stack = encoder("bert", weights)
+def test_a_text_is_read_as_if_alone_to_the_last_bit(weights: WeightFormat, head_width: int) -> None:
+    stack = encoder("bert", weights, head_width=head_width)
     ids, mask = texts()
     found = read(stack, ids, mask)
     for row, length in enumerate(LENGTHS):
@@ -118,3 +122,28 @@ def test_panels_hold_every_weight_once(n_outputs: int) -> None:
     assert panels.shape == (-(-n_outputs // at.PANEL), 5, at.PANEL)
     assert panels.transpose(1, 2).reshape(-1, 5)[:n_outputs].equal(weight)
     assert panels.transpose(1, 2).reshape(-1, 5)[n_outputs:].eq(0).all()
+
+
+@pytest.mark.parametrize("recorded", ["*.pattern", "*.1.self.pattern", "*"])
+def test_patterns_are_heard_as_by_parts(recorded: str) -> None:
+    stack = encoder("bert", WeightFormat.FLOAT32, head_width=16)
+    ids, _ = texts((50, 50, 50))
+    by_kernel, by_parts = Recorder(recorded), Recorder(recorded)
+    with listen(by_kernel):
+        found = read(stack, ids, None)
+    assert (stack._reading is not None) == (recorded != "*")  # a kernel did it, unless more was asked for
+    with ready.by_parts(), listen(by_parts):
+        wanted = read(stack, ids, None)
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-5)
+    assert list(by_kernel.history) == list(by_parts.history)
+    for site in by_parts.history:
+        torch.testing.assert_close(by_kernel[site], by_parts[site], rtol=0, atol=1e-5)
+
+
+def test_patterns_of_padded_texts_are_those_of_the_parts() -> None:
+    stack = encoder("bert", WeightFormat.FLOAT32, head_width=16)
+    ids, mask = texts()
+    recorder = Recorder("*.pattern")
+    with listen(recorder):
+        read(stack, ids, mask)
+    assert stack._reading is None and len(recorder.history) == 3

@@ -1,0 +1,163 @@
+"""Beam searches of a batch whose steps are ranked by a kernel.
+
+Beams are followed as rows: a step keeps, for every row, the row that it goes on with and its id, and a text is read
+back along them once it has ended.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from clearhead.decoding import Beam, BeamResult, DecodingSettings, EarlyStopping, Finish, Stepper
+from clearhead.decoding.beam import hopes, n_kept, nothing_left
+from clearhead.engine.kernels import fields as at
+from clearhead.engine.kernels.fleet import fleet
+from clearhead.engine.kernels.ready import Kernels
+
+
+class _Ended(NamedTuple):
+    """A beam that ended: how many ids it had before its last, the row that had them, that last id, and its score."""
+
+    n_before: int
+    row: int
+    id: int
+    score: float
+
+
+class QuickSearches:
+    """The searches of several prompts, all of them a step at a time.
+
+    Args:
+        found: The kernels.
+        prompts: The ids that are there before the first new one.
+        settings: How to search; nothing that changes logits.
+    """
+
+    def __init__(self, *, found: Kernels, prompts: Sequence[tuple[int, ...]], settings: DecodingSettings) -> None:
+        self._kernel = found.search_on
+        self._settings = settings
+        self._most = [settings.n_new(prompt_length=len(prompt)) for prompt in prompts]
+        self._ended: list[list[_Ended]] = [[] for _ in prompts]
+        self.live = np.array([place for place, most in enumerate(self._most) if most > 0], dtype=np.int64)
+        self._searches = np.zeros((len(self.live), at.SEARCH_SIZE), dtype=np.int64)
+        self._searches[:, at.FIRST_ROW] = np.arange(len(self.live))
+        self._searches[:, at.N_BEAMS] = 1  # all beams are alike before the first step
+        self._searches[:, at.MOST_IDS] = [self._most[place] for place in self.live]
+        self._finished = np.zeros((len(self.live), settings.beams))
+        self._totals = np.zeros(len(self.live), dtype=np.float32)
+        self._trail: list[np.ndarray] = []
+        self._end_ids = np.array(settings.end_ids, dtype=np.int64)
+        self._hopeful = hopes(settings)
+        most = [float(each**settings.length_penalty) for each in self._most if each > 0]
+        self._hopes = np.array(most, dtype=np.float64)
+
+    def advance(self, logits_BV: Tensor) -> tuple[Tensor, Tensor]:
+        """Takes all searches one step further; gives the rows to go on with and their ids, none where all have ended.
+
+        Raises:
+            DecodingError: A search has nothing left to go on with.
+        """
+        settings, n_live = self._settings, len(self.live)
+        length, size = len(self._trail) + 1, logits_BV.shape[1]
+        assert logits_BV.dtype is torch.float32 and logits_BV.device.type == "cpu"
+        logits_BV = logits_BV if logits_BV.stride(1) == 1 else logits_BV.contiguous()
+        plan = np.zeros(at.PLAN_SIZE, dtype=np.int64)
+        plan[at.LOGITS], plan[at.LOGITS_ROW], plan[at.N_LOGITS] = logits_BV.data_ptr(), 4 * logits_BV.stride(0), size
+        plan[at.N_KEPT], plan[at.N_EACH] = n_kept(settings), min(n_kept(settings), size)
+        plan[at.BEAMS], plan[at.LENGTH] = settings.beams, length
+        plan[at.FIRST_ENDED_WINS] = settings.early_stopping is EarlyStopping.ALWAYS
+        divisor = float(length**settings.length_penalty)
+        divisors = self._hopes if self._hopeful else np.full(n_live, divisor)
+        running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
+        scores = np.empty((n_live, 2, settings.beams))
+        searches, finished = self._searches, self._finished
+        tables = (plan, divisor, searches, divisors, self._end_ids, self._totals, finished, running, ended, scores)
+        fleet().run(self._kernel, *tables)
+        states = searches[:, at.STATE]
+        if (states == at.NOTHING_LEFT).any():
+            raise nothing_left(length - 1)
+        if searches[:, at.N_ENDED].any():
+            self._take_ended(ended, scores)
+        self._go_on(states == at.RUNS, running, scores)
+        rows = torch.as_tensor(self._trail[-1])
+        return rows[0], rows[1]
+
+    def results(self) -> list[BeamResult]:
+        """The best beams that ended; where a search was cancelled before any did, those that ran."""
+        settings = self._settings
+        found = [sorted(beams, key=lambda one: -one.score)[: settings.n_best] for beams in self._ended]
+        best = [[self._beam(one) for one in some] for some in found]
+        for search, place in zip(self._searches, self.live, strict=True):
+            if not best[place]:
+                best[place] = self._cut_off(int(search[at.FIRST_ROW]), int(search[at.N_BEAMS]))[: settings.n_best]
+        for place, most in enumerate(self._most):
+            if most <= 0:
+                best[place] = [Beam(ids=(), score=0.0, finish=Finish.LENGTH)]
+        return [BeamResult(beams=tuple(beams)) for beams in best]
+
+    def _beam(self, one: _Ended) -> Beam:
+        why = Finish.END if one.id in self._settings.end_ids else Finish.LENGTH
+        return Beam(ids=(*self._ids(one.n_before, one.row), one.id), score=one.score, finish=why)
+
+    def _cut_off(self, first: int, n_beams: int) -> list[Beam]:
+        """The beams of a search that was cancelled."""
+        length = len(self._trail)
+        divisor = max(1, length) ** self._settings.length_penalty
+        return [
+            Beam(ids=self._ids(length, row), score=float(self._totals[row]) / divisor, finish=Finish.CANCELLED)
+            for row in range(first, first + n_beams)
+        ]
+
+    def _take_ended(self, ended: np.ndarray, scores: np.ndarray) -> None:
+        """Takes note of the beams that ended in this step."""
+        for which in np.flatnonzero(self._searches[:, at.N_ENDED]).tolist():
+            n_ended = int(self._searches[which, at.N_ENDED])
+            both = zip(ended[which, :n_ended].tolist(), scores[which, 1, :n_ended].tolist(), strict=True)
+            some = [_Ended(len(self._trail), row, index, score) for (row, index), score in both]
+            self._ended[self.live[which]] += some
+
+    def _go_on(self, runs: np.ndarray, running: np.ndarray, scores: np.ndarray) -> None:
+        """Keeps the searches that run, and the rows of their beams."""
+        n_running = self._searches[:, at.N_RUNNING] * runs
+        beams: np.ndarray = np.less(np.arange(self._settings.beams), n_running[:, None])
+        self._trail.append(np.ascontiguousarray(running[beams].T))
+        self._totals = scores[:, 0][beams].astype(np.float32)
+        if not runs.all():
+            self.live, self._finished, self._hopes = self.live[runs], self._finished[runs], self._hopes[runs]
+            self._searches = self._searches[runs]
+        searches = self._searches
+        searches[:, at.N_BEAMS] = searches[:, at.N_RUNNING]
+        searches[:, at.FIRST_ROW] = np.cumsum(searches[:, at.N_BEAMS]) - searches[:, at.N_BEAMS]
+
+    def _ids(self, n_ids: int, row: int) -> tuple[int, ...]:
+        """The ids of the text that a row stood for after so many steps."""
+        ids: list[int] = []
+        for rows in reversed(self._trail[:n_ids]):
+            before, index = rows[:, row].tolist()
+            ids.append(index)
+            row = before
+        return tuple(reversed(ids))
+
+
+def quick_beam_search(
+    found: Kernels,
+    stepper: Stepper,
+    prompts: Sequence[tuple[int, ...]],
+    *,
+    settings: DecodingSettings,
+    cancelled: Callable[[], bool],
+) -> list[BeamResult]:
+    """What `beam_search` finds, with steps ranked by a kernel."""
+    searches = QuickSearches(found=found, prompts=prompts, settings=settings)
+    if len(searches.live) < len(prompts) and len(searches.live):
+        stepper.select(torch.as_tensor(searches.live))
+    ids_B: Tensor | None = None
+    while len(searches.live) and not cancelled():
+        logits_BV = stepper.start() if ids_B is None else stepper.step(ids_B)
+        rows_B, ids_B = searches.advance(logits_BV)
+        if len(searches.live):
+            stepper.select(rows_B)
+    return searches.results()

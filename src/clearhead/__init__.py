@@ -6,6 +6,7 @@ Uses:  every room, lazily.
 Never: torch, numpy or any other heavy import before it is needed.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 from clearhead.doors import open_lazily
@@ -39,6 +40,11 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time the doors below 
     from clearhead.trace import load_trace as load_trace
 
 __version__ = "0.1.0"
+
+if "OMP_WAIT_POLICY" not in os.environ:
+    # torch's threads, which read this when they are made, look out for more work for milliseconds after each operation;
+    # kernels, which have threads of their own, would find no processor free. This is long enough from one to the next.
+    os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 _DOORS = {
     "AXES": "clearhead.axes",

@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -132,8 +132,13 @@ def _results(job: Chunked, skip: int, tally: _Tally) -> Generator[Iterator[Done]
         yield map_here(job, job.corpus, skip=skip)
         return
     threads = given.threads or 1
-    with cluster(address=given.address, workers=given.workers, threads=threads) as tally.n_workers:
-        yield map_on_ray(job, job.corpus, workers=tally.n_workers, threads=threads, skip=skip)
+    with (
+        cluster(address=given.address, workers=given.workers, threads=threads) as n_workers,
+        # Closed before Ray is, also where somebody stops it between two results.
+        closing(map_on_ray(job, job.corpus, workers=n_workers, threads=threads, skip=skip)) as results,
+    ):
+        tally.n_workers = n_workers
+        yield results
 
 
 @contextmanager

@@ -12,9 +12,10 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import asdict
 from functools import partial
 from importlib import import_module
@@ -28,6 +29,10 @@ from clearhead.errors import ClearheadError, ConfigError, ServerError
 
 _STORE_BYTES = 256 * 2**20
 _TRIES = 3
+_PATIENCE = 20.0
+"""Seconds that threads of Ray Data have to end."""
+_IDLE = "Prefetcher"
+"""The one that never ends: it waits for what to fetch ahead, of which there is nothing, and holds no result."""
 _HABITS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
@@ -66,7 +71,7 @@ def cluster(*, address: str | None, workers: int | None, threads: int) -> Genera
     with redirect_stdout(_Nowhere()):  # Ray tells its driver about lost workers there
         try:
             _start(ray, address, how)
-            with _ended_well():
+            with _ended_well(), _alone_at_the_end():
                 yield wanted or _room(ray, threads)
         finally:
             _stop(ray)
@@ -74,8 +79,8 @@ def cluster(*, address: str | None, workers: int | None, threads: int) -> Genera
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def map_on_ray(job: Job, corpus: Corpus, *, workers: int, threads: int, skip: int = 0) -> Iterator[Done]:
-    """The results of every chunk, in order, each once; inside `cluster`.
+def map_on_ray(job: Job, corpus: Corpus, *, workers: int, threads: int, skip: int = 0) -> Generator[Done]:
+    """The results of every chunk, in order, each once; inside `cluster`, and closed before that ends.
 
     Args:
         job: What to do with each.
@@ -110,10 +115,10 @@ def map_on_ray(job: Job, corpus: Corpus, *, workers: int, threads: int, skip: in
         num_cpus=threads,
         fn_constructor_kwargs={"job": job},
     )
-    tables = iter(results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0))
-    while (table := _next(tables)) is not None:
-        for row in table.to_pylist():
-            yield Done(**_restored(row))
+    with closing(iter(results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0))) as tables:
+        while (table := _next(tables)) is not None:
+            for row in table.to_pylist():
+                yield Done(**_restored(row))
 
 
 def _next(tables: Iterator[Any]) -> Any:
@@ -244,6 +249,23 @@ def _ended_well() -> Generator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _alone_at_the_end() -> Generator[None]:
+    """Waits for the threads that Ray Data started in the block.
+
+    Once Ray is gone, one that still lets go of a result ends the whole process, at once and without a word.
+    """
+    before = set(threading.enumerate())
+    try:
+        yield
+    finally:
+        gc.collect()
+        end = time.monotonic() + _PATIENCE
+        for thread in set(threading.enumerate()) - before:
+            if thread.name != _IDLE:
+                thread.join(max(0.0, end - time.monotonic()))
 
 
 @contextmanager

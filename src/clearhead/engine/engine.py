@@ -18,6 +18,7 @@ from clearhead.decoding import (
 from clearhead.decoding.processors import needed
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
 from clearhead.engine.kernels.quick_search import quick_beam_search
+from clearhead.engine.kernels.quick_writer import quick_writer
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
@@ -232,7 +233,8 @@ class Engine:
         prompts = [self.prompt(request) for request in batch]
         stepper, quick = self.stepper(batch), kernels()
         if quick is not None and self._is_plain and not record and not needed(settings):
-            found = quick_beam_search(quick, stepper, prompts, settings=settings, cancelled=cancelled)
+            writer = quick_writer(quick, stepper)
+            found = quick_beam_search(quick, writer, prompts, settings=settings, cancelled=cancelled)
         else:
             found = beam_search(stepper, prompts, settings=settings, record=record, cancelled=cancelled, lead=lead)
         return [self.beam_reply(result, request) for result, request in zip(found, batch, strict=True)]

@@ -5,7 +5,10 @@
 
 The products of whole numbers are summed as whole numbers, so that the order of a sum does not matter: every batch,
 every number of threads and every kernel gives the same result, and no row depends on another. Weights have 8 bits,
-rows nearly 16: as many as the sums of a matrix leave room for, so that rounding rows costs nothing to speak of.
+rows nearly 16: as many as the sums of a matrix leave room for, so that rounding rows costs nothing to speak of, and
+what the last digit of one product does is lost in the next. Before the vocabulary, after which no product comes, a row
+has 8 bits, which are multiplied twice as fast, unless a few of its numbers stand out: then 8 bits would leave little of
+the others.
 """
 
 import numpy as np
@@ -14,7 +17,7 @@ from jaxtyping import Float, Int8
 from torch import Tensor, nn
 from torch.nn import functional
 
-from clearhead.engine.kernels.fields import OUTPUTS
+from clearhead.engine.kernels.fields import FEW, MANY, NEVER, OUTPUTS
 from clearhead.engine.kernels.layout import pack, unpack
 from clearhead.engine.kernels.ready import kernels, worked
 from clearhead.engine.kernels.rows_of import look_up, multiply
@@ -23,8 +26,9 @@ from clearhead.errors import TextError
 from clearhead.weights import whole_numbers
 
 _LARGEST_SUM = 2**31 - 1
-_LARGEST_SHORT = 2**15 - 1
 _ROWS_AT_ONCE = 4096
+EVEN = 8
+"""The mean size of numbers before the vocabulary from which on 8 bits do: half of 1 at most is rounded off."""
 _EXACT = 512
 """So many products of 9-bit and 8-bit numbers have a sum that a float holds exactly."""
 
@@ -34,19 +38,26 @@ class Int8Matrix(nn.Module):
 
     Args:
         weight: The weights that are rounded.
+        even: The mean size of whole numbers of 8 bits from which on a row has no more; `NEVER` for none.
     """
 
     packed: Tensor
     scales: Tensor
+    shifts: Tensor
 
-    def __init__(self, *, weight: Tensor) -> None:
+    def __init__(self, *, weight: Tensor, even: int = NEVER) -> None:
         super().__init__()
+        self.even = even
         integer, scale = quantise(weight)
         self.n_outputs, self.width = weight.shape
         most = int(integer.abs().sum(1, dtype=torch.long).max()) if integer.numel() else 1
-        self.largest = min(_LARGEST_SHORT, _LARGEST_SUM // max(1, most))
+        self.largest = min(MANY, _LARGEST_SUM // max(1, most))
         self.register_buffer("packed", pack(integer))
-        self.register_buffer("scales", functional.pad(scale, (0, -self.n_outputs % OUTPUTS)))
+        missing = (0, -self.n_outputs % OUTPUTS)
+        self.register_buffer("scales", functional.pad(scale, missing))
+        # What bytes without a sign, which are 128 too large, add to a sum.
+        shifts = -128 * integer.sum(1, dtype=torch.int32)
+        self.register_buffer("shifts", functional.pad(shifts, missing))
 
     def rows(self, first: int = 0, end: int | None = None) -> Int8[Tensor, "outputs D"]:
         """Some rows of whole numbers, as a plain matrix."""
@@ -141,17 +152,20 @@ def quantise(
     return integer, scale.squeeze(1)
 
 
-def round_rows(rows: Tensor, *, largest: int) -> tuple[Tensor, Tensor]:
-    """Rows as whole numbers of at most `largest`, and their scales; as the kernel does it."""
+def round_rows(rows: Tensor, *, largest: int, even: int = NEVER) -> tuple[Tensor, Tensor]:
+    """Rows as whole numbers, of at most `largest` where they need so many, and their scales; as the kernel does it."""
     most = rows.abs().amax(-1, keepdim=True)
-    factor = torch.div(most.new_tensor(largest), most)  # divided once: a number over a tensor is rounded twice
+    few = torch.where(most > 0, (rows * torch.div(most.new_tensor(FEW), most)).round(), torch.zeros_like(rows))
+    is_even = torch.nan_to_num(few).long().abs().sum(-1, keepdim=True) >= even * rows.shape[-1]
+    many = torch.where(is_even, most.new_tensor(FEW), most.new_tensor(largest))
+    factor = torch.div(many, most)  # divided once: a number over a tensor is rounded twice
     integer = torch.where(most > 0, (rows * factor).round(), torch.zeros_like(rows))
-    return integer, torch.where(most < torch.inf, most / largest, torch.full_like(most, torch.nan))
+    return integer, torch.where(most < torch.inf, most / many, torch.full_like(most, torch.nan))
 
 
 def multiply_exactly(rows: Tensor, matrix: Int8Matrix) -> Tensor:
     """What the kernel computes, in torch: each number is split in two, so that floats hold all sums exactly."""
-    integer, row_scale = round_rows(rows, largest=matrix.largest)
+    integer, row_scale = round_rows(rows, largest=matrix.largest, even=matrix.even)
     integer = torch.nan_to_num(integer)
     high = (integer / 128).round()
     parts = torch.cat([high, integer - 128 * high])

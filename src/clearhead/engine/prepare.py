@@ -8,34 +8,19 @@ import copy
 from collections.abc import Callable
 from typing import TypeVar
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
-from clearhead.engine.int8 import Int8Embedding, Int8Linear, Int8Matrix
+from clearhead.engine.int8 import EVEN, Int8Embedding, Int8Linear, Int8Matrix
 from clearhead.engine.joined import JoinedLinear, JoinedProduct
 from clearhead.engine.kernels.quick_stack import QuickStack, can_be_quick
 from clearhead.engine.products import FewRowsLinear
+from clearhead.engine.vocabulary import VocabularyProduct
 from clearhead.engine.weight_format import WeightFormat
 from clearhead.models import LanguageModelHead
 from clearhead.nn import Block, Stack, TokenEmbedding
-from clearhead.probe import probe
 
 Net = TypeVar("Net", bound=nn.Module)
 _Make = Callable[..., nn.Module]
-
-
-class VocabularyProduct(nn.Module):
-    """Stands in for the output layer, whose weights may be the token table's."""
-
-    def __init__(self, *, product: nn.Module, scale: float) -> None:
-        super().__init__()
-        self.product = product
-        self.scale = scale
-
-    def forward(self, hidden_BTD: Float[Tensor, "B T D"]) -> Float[Tensor, "B T V"]:
-        """The logits of every position."""
-        hidden_BTD = hidden_BTD if self.scale == 1.0 else hidden_BTD * self.scale
-        return probe("logits", self.product(hidden_BTD))
 
 
 def prepare(network: Net, *, weights: WeightFormat = WeightFormat.FLOAT32) -> Net:
@@ -92,5 +77,5 @@ def _vocabulary(head: LanguageModelHead, make: _Make, tables: dict[int, Int8Matr
 def _table(weight: Tensor, tables: dict[int, Int8Matrix]) -> Int8Matrix:
     """A table of whole numbers; one that is the input's and the output's is made once."""
     if id(weight) not in tables:
-        tables[id(weight)] = Int8Matrix(weight=weight)
+        tables[id(weight)] = Int8Matrix(weight=weight, even=EVEN)
     return tables[id(weight)]

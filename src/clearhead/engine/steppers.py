@@ -116,33 +116,49 @@ class EncoderDecoderStepper:
         sources: The ids of the sources.
         prompts: The ids that each target begins with, the start id first.
         n_new: New ids that will be asked for at most.
+
+    Attributes:
+        network: The model.
+        encoded_BSD: What the encoder made of the sources, once it has begun.
+        source_mask_BS: Where these are real; None where they are everywhere.
     """
 
     def __init__(
         self, *, network: EncoderDecoder, sources: Prompts, prompts: Prompts, n_new: int, pad_id: int = 0
     ) -> None:
         self._mode = quiet_mode()
-        self._network = network
+        self.network = network
         self._sources = list(sources)
         self._prompts = list(prompts)
         self._n_new = n_new
         self._pad_id = pad_id
         self._source_B = torch.arange(len(sources))  # which source each row goes on with
-        self._encoded_BSD: Tensor
-        self._source_mask_BS: Tensor | None
+        self.encoded_BSD: Tensor
+        self.source_mask_BS: Tensor | None
         self._mask: _Mask
         self._cache: StackCache | None = None
 
+    @property
+    def cache(self) -> StackCache:
+        """What earlier positions left; there is none before the start."""
+        assert self._cache is not None
+        return self._cache
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether targets begin with prompts of several lengths."""
+        return len({len(prompt) for prompt in self._prompts}) > 1
+
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
-        source_ids_BS, self._source_mask_BS = pad_right(self._sources, pad_id=self._pad_id)
+        source_ids_BS, self.source_mask_BS = pad_right(self._sources, pad_id=self._pad_id)
         ids_BT, mask_BT = pad_left(self._prompts, pad_id=self._pad_id)
         capacity = ids_BT.shape[1] + self._n_new
         self._mask = _Mask(mask_BT=mask_BT, capacity=capacity)
-        self._cache = self._network.new_cache(capacity=capacity, source_length=source_ids_BS.shape[1])
+        self._cache = self.network.new_cache(capacity=capacity, source_length=source_ids_BS.shape[1])
         self._source_B = torch.arange(len(self._sources))
         with self._mode():
-            self._encoded_BSD = self._network.encode(source_ids_BS, source_mask_BS=self._source_mask_BS)
+            self.encoded_BSD = self.network.encode(source_ids_BS, source_mask_BS=self.source_mask_BS)
         return self._run(ids_BT)
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
@@ -161,22 +177,22 @@ class EncoderDecoderStepper:
         self._cache.select(rows_B, source=moved)
         self._mask.select(rows_B)
         # The cache has what the decoder made of the source: of that itself, only how many rows there are is read.
-        self._encoded_BSD = self._encoded_BSD[:1].expand(len(rows_B), -1, -1)
+        self.encoded_BSD = self.encoded_BSD[:1].expand(len(rows_B), -1, -1)
         if moved:
-            self._source_mask_BS = None if self._source_mask_BS is None else self._source_mask_BS[rows_B]
+            self.source_mask_BS = None if self.source_mask_BS is None else self.source_mask_BS[rows_B]
 
     def _run(self, ids_BT: Tensor) -> Tensor:
-        assert self._network.head is not None and self._cache is not None
+        assert self.network.head is not None and self._cache is not None
         ids_BT = probe("@ids", ids_BT)
         with self._mode():
-            hidden_BTD = self._network.decode(
+            hidden_BTD = self.network.decode(
                 ids_BT,
-                encoded_BSD=self._encoded_BSD,
-                source_mask_BS=self._source_mask_BS,
+                encoded_BSD=self.encoded_BSD,
+                source_mask_BS=self.source_mask_BS,
                 target_mask_BK=self._mask.upto(self._cache.length + ids_BT.shape[1]),
                 cache=self._cache,
             )
-            return self._network.head(hidden_BTD[:, -1:])[:, 0]
+            return self.network.head(hidden_BTD[:, -1:])[:, 0]
 
 
 class RecurrentStepper:

@@ -6,23 +6,28 @@ from typing import no_type_check
 from numba import float32
 
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.multiply import multiply, round_rows
-from clearhead.engine.kernels.rows import bytes_at, entry, floats, share
+from clearhead.engine.kernels.multiply import DEPTH, multiply, n_groups, round_rows
+from clearhead.engine.kernels.rows import bytes_at, entry, floats, kernel, share
 from clearhead.engine.kernels.step import meet
+
+
+@kernel
+@no_type_check
+def read_row(index, weight, scale, out, factor):
+    """One row of whole numbers, as floats."""
+    size = at.OUTPUTS * DEPTH * n_groups(len(out))
+    block = bytes_at(weight + size * (index // at.OUTPUTS), size)
+    of_row = floats(scale, index + 1)[index] * factor
+    for j in range(len(out)):
+        out[j] = float32(block[DEPTH * (at.OUTPUTS * (j // DEPTH) + index % at.OUTPUTS) + j % DEPTH]) * of_row
 
 
 @entry("void(int64[::1], int64, int64, float32[:, ::1], float32)")
 @no_type_check
 def look_up(ids, weight, scale, out, factor):
     """The rows of whole numbers of these ids, as floats."""
-    n_inputs = out.shape[1]
-    n_pairs = (n_inputs + 3) // 4 * 2
     for i in range(len(ids)):
-        lane = ids[i] % at.OUTPUTS
-        block = bytes_at(weight + 2 * at.OUTPUTS * n_pairs * (ids[i] // at.OUTPUTS), 2 * at.OUTPUTS * n_pairs)
-        of_row = floats(scale, ids[i] + 1)[ids[i]] * factor
-        for j in range(n_inputs):
-            out[i, j] = float32(block[2 * at.OUTPUTS * (j // 2) + 2 * lane + j % 2]) * of_row
+        read_row(ids[i], weight, scale, out[i], factor)
 
 
 @entry("void(int64, int64, int64, int64, int64[::1], int64, int64, int64, int64, int64, int64[::1])")

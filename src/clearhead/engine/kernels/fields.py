@@ -18,9 +18,14 @@ LAYER, RMS = range(2)
 INT8, FLOAT32, PANELS = range(3)
 """Formats of weights."""
 
-# One product, wherever it stands: six numbers in a row.
-WEIGHT, SCALE, BIAS, N_OUTPUTS, N_INPUTS, LARGEST = range(6)
-PRODUCT_SIZE = 6
+# One product, wherever it stands: eight numbers in a row.
+WEIGHT, SCALE, BIAS, SHIFT, N_OUTPUTS, N_INPUTS, LARGEST, EVEN = range(8)
+PRODUCT_SIZE = 8
+
+FEW, MANY = 127, 127 * 256 + 127
+"""The largest whole number in one byte, and in two."""
+NEVER = FEW + 1
+"""A mean size that no row of bytes has."""
 
 # One block, as a row of whole numbers: addresses, and products of the size above.
 SELF_NORM, SELF_NORM_BIAS, CROSS_NORM, CROSS_NORM_BIAS, FFN_NORM, FFN_NORM_BIAS = range(6)
@@ -101,6 +106,10 @@ EPSILON, SCORE_SCALE = range(2)
     POST,
     BUFFERS,
 ) = range(23)
+
+# What a step of writing needs beside blocks, as whole numbers, and as floats.
+TOKENS, TOKEN_SCALES, PLACE, LAST_NORM, LAST_NORM_BIAS, WRITING_SIZE = range(6)
+TOKEN_FACTOR, HEAD_FACTOR = range(2)
 
 # A step of beam searches, as whole numbers; and each search, as a row of them.
 LOGITS, LOGITS_ROW, N_LOGITS, N_KEPT, N_EACH, BEAMS, LENGTH, FIRST_ENDED_WINS, PLAN_SIZE = range(9)

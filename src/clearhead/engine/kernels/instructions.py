@@ -84,6 +84,14 @@ def sum_pairs(b, left, right):
 
 
 @no_type_check
+def sum_quads(b, total, left, right):
+    """A sum and the products of four neighbours, bytes without a sign by bytes with one; where there are quads."""
+    kind = ir.FunctionType(INTS, [INTS, INTS, INTS])
+    name = f"llvm.x86.avx512.vpdpbusd.{32 * LANES}"
+    return b.call(b.module.declare_intrinsic(name, (), kind), [total, left, right])
+
+
+@no_type_check
 def multiply_add(b):
     """The function that multiplies and adds."""
     return b.module.declare_intrinsic(f"llvm.fma.v{LANES}f32", (), ir.FunctionType(FLOATS, [FLOATS] * 3))

@@ -1,21 +1,22 @@
-"""Weights as kernels read them: whole numbers in blocks, two inputs of each output at a time; floats in panels."""
+"""Weights as kernels read them: whole numbers in blocks, a few inputs of each output at a time; floats in panels."""
 
 import torch
 from jaxtyping import Float, Int8
 from torch import Tensor
 from torch.nn import functional
 
+from clearhead.engine.kernels.depth import depth
 from clearhead.engine.kernels.fields import OUTPUTS, PANEL
 from clearhead.engine.kernels.pages import spread
 
 
-def pack(integer: Tensor) -> Int8[Tensor, "blocks pairs lanes two"]:
-    """A matrix in blocks of outputs; what is missing from the last block or pair is zeros."""
+def pack(integer: Tensor) -> Int8[Tensor, "blocks groups lanes depth"]:
+    """A matrix in blocks of outputs; what is missing from the last block or group is zeros, and groups are even."""
     n_outputs, width = integer.shape
-    n_blocks, n_pairs = -(-n_outputs // OUTPUTS), -(-width // 4) * 2
-    whole = functional.pad(integer, (0, 2 * n_pairs - width, 0, OUTPUTS * n_blocks - n_outputs))
-    packed = spread(n_blocks, n_pairs, OUTPUTS, 2, dtype=torch.int8)
-    return packed.copy_(whole.view(n_blocks, OUTPUTS, n_pairs, 2).transpose(1, 2))
+    n_blocks, n_groups = -(-n_outputs // OUTPUTS), -(-width // (2 * depth())) * 2
+    whole = functional.pad(integer, (0, depth() * n_groups - width, 0, OUTPUTS * n_blocks - n_outputs))
+    packed = spread(n_blocks, n_groups, OUTPUTS, depth(), dtype=torch.int8)
+    return packed.copy_(whole.view(n_blocks, OUTPUTS, n_groups, depth()).transpose(1, 2))
 
 
 def unpack(packed: Tensor, first: int, end: int, *, width: int) -> Int8[Tensor, "outputs D"]:

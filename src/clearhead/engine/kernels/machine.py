@@ -14,83 +14,22 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from clearhead.engine.kernels.fields import OUTPUTS, PANEL
+from clearhead.engine.kernels.fields import PANEL
 from clearhead.engine.kernels.instructions import (
-    BYTES,
     F32,
     FLOATS,
-    I32,
     I64,
-    INTS,
     LANES,
-    SHORTS,
-    ask_for,
     fill,
     multiply_add,
     number,
     put,
     register,
-    sum_pairs,
     take,
     total_of,
     totals_of,
     turn_by_turn,
 )
-
-_BUSY = 8
-"""Sums that have to be under way at once: one waits so long for the next that half as many would leave gaps."""
-
-
-@no_type_check
-def make_int8_tile(n_rows, n_outputs=OUTPUTS):
-    """A tile of whole numbers: a block of outputs, or some of it, by `n_rows` rows.
-
-    Weights lie as [pair of inputs, output, input of the pair], one byte each, so that a tile reads one line after
-    another; rows are 16-bit numbers. The sums are exact. out = sum * scale of the output * scale of the row + bias
-    Each turn reads 128 bytes of weights and asks memory for `step` bytes that come later, from `ahead` on.
-    """
-    wide = n_outputs // LANES
-    chains = 2 if wide * n_rows < _BUSY else 1
-
-    @intrinsic
-    @no_type_check
-    def tile(context, weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step):
-        def code(target, b, signature, args):
-            weight, n_pairs, row, row_stride, row_scale, scale, bias, out, out_stride, ahead, step = args
-            halves = [ahead, b.add(ahead, b.ashr(step, number(1)))]
-            rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
-
-            def body(place, sums):
-                sums = list(sums)
-                for half in (0, 1):  # two pairs a turn, so that turning costs less
-                    read = b.add(b.shl(place, number(7)), number(64 * half))
-                    w = [take(b, weight, b.add(read, number(2 * LANES * i)), BYTES, 1) for i in range(wide)]
-                    w = [b.sext(one, SHORTS) for one in w]
-                    ask_for(b, b.add(halves[half], b.mul(place, step)))
-                    own = half % chains * wide * n_rows
-                    for m in range(n_rows):
-                        pair = take(b, rows[m], b.add(b.shl(place, number(3)), number(4 * half)), I32, 2)
-                        x = b.bitcast(fill(b, pair, INTS), SHORTS)
-                        for i in range(wide):
-                            sums[own + m * wide + i] = b.add(sums[own + m * wide + i], sum_pairs(b, w[i], x))
-                return sums
-
-            turns = b.ashr(n_pairs, number(1))
-            sums = turn_by_turn(b, turns, [ir.Constant(INTS, [0] * LANES)] * (chains * wide * n_rows), body)
-            if chains == 2:
-                sums = [b.add(*both) for both in zip(sums[: wide * n_rows], sums[wide * n_rows :], strict=True)]
-            for i in range(wide):
-                lane = number(4 * LANES * i)
-                scales, biases = take(b, scale, lane, FLOATS, 4), take(b, bias, lane, FLOATS, 4)
-                for m in range(n_rows):
-                    of_row = fill(b, take(b, row_scale, number(4 * m), F32, 4), FLOATS)
-                    product = b.fmul(b.fmul(b.sitofp(sums[m * wide + i], FLOATS), scales), of_row)
-                    put(b, b.fadd(product, biases), out, b.add(lane, b.mul(out_stride, number(m))), 4)
-            return target.get_dummy_value()
-
-        return types.void(*[types.intp] * 11), code
-
-    return tile
 
 
 @no_type_check

@@ -6,28 +6,43 @@ Every thread of `size` computes a share of the outputs, so that each weight is r
 
 from typing import no_type_check
 
+import numpy as np
 from numba import float32
 
+from clearhead.engine.kernels.depth import PAIRS, depth
 from clearhead.engine.kernels.fields import (
     BIAS,
+    EVEN,
+    FEW,
     INT8,
     LARGEST,
     N_INPUTS,
     N_OUTPUTS,
+    NEVER,
     OUTPUTS,
     PANEL,
     PANELS,
     SCALE,
+    SHIFT,
     WEIGHT,
 )
 from clearhead.engine.kernels.instructions import LANES
-from clearhead.engine.kernels.machine import make_float_tile, make_int8_tile, make_panel_tile
-from clearhead.engine.kernels.rows import floats, kernel, round_row, share, shorts
+from clearhead.engine.kernels.int8_tiles import make_int8_tile
+from clearhead.engine.kernels.machine import make_float_tile, make_panel_tile, of_bits
+from clearhead.engine.kernels.rows import (
+    INFINITE,
+    flags,
+    floats,
+    is_even,
+    kernel,
+    largest_size,
+    nearest,
+    share,
+    shorts,
+)
 
 _ROWS_AT_ONCE = 32
 """So many rows stay near the processor while all weights pass."""
-_TURN = 128
-"""Bytes of weights that a tile reads in one turn."""
 _AHEAD = 1024
 """How far ahead of its reading a single pass asks for weights, in bytes."""
 
@@ -37,45 +52,75 @@ _NEAR = 2**18
 _PART = 2 * LANES
 """Outputs of a block that six rows meet in one pass: two registers of sums for each row."""
 _PASSES = OUTPUTS // _PART
+DEPTH = depth()
 _SIDE, _TALL = 2 * LANES // PANEL, 12 if LANES == 16 else 6
 """Panels, and rows, that meet in one tile; wide registers are twice as many, too."""
 
-_int8_1, _int8_2, _int8_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _PART)
+_few_1, _few_2, _few_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _PART)
+_many_1, _many_3 = make_int8_tile(1, n_parts=DEPTH // 2), make_int8_tile(3, _PART, n_parts=DEPTH // 2)
 _float_11, _float_41, _float_42 = make_float_tile(1, 1), make_float_tile(4, 1), make_float_tile(4, 2)
 
 
 @kernel
 @no_type_check
-def _int8(weight, scale, bias, n_pairs, first, end, row, row_stride, row_scale, m, m_end, out, out_stride):
+def n_groups(n_inputs):
+    """Groups of inputs that lie side by side; they are even."""
+    return (n_inputs + 2 * DEPTH - 1) // (2 * DEPTH) * 2
+
+
+@kernel
+@no_type_check
+def _sort_rows(row_scale, m, m_end, numbers):
+    """The numbers of rows of one byte, then of those of two; gives how many of the first there are."""
+    scales = floats(row_scale, m_end)
+    n_few, place = 0, m_end - m
+    for i in range(m, m_end):
+        if scales[i] < float32(0.0):
+            place -= 1
+            numbers[place] = i
+        else:
+            numbers[n_few] = i
+            n_few += 1
+    return n_few
+
+
+@kernel
+@no_type_check
+def _int8(product, first, end, row, stride, row_scale, numbers, n_few, n_rows, out, out_stride):
     """Some rows times some blocks of outputs.
 
     One pass asks for weights a little ahead of its own reading; several share out the block that comes next.
     """
-    size = 2 * OUTPUTS * n_pairs
-    n_sixes = (m_end - m) // 6
-    passes = _PASSES * n_sixes + (m_end - m - 6 * n_sixes + 1) // 2
-    step = _TURN // passes
+    turns, which, apart = n_groups(product[N_INPUTS]) // 2, numbers.ctypes.data, stride // 2
+    turn, n_many = 2 * OUTPUTS * DEPTH, n_rows - n_few
+    passes = _PASSES * (n_few // 6 + n_many // 3) + (n_few % 6 + 1) // 2 + n_many % 3
+    step = turn // passes
     for block in range(first, end):
-        w, lane = weight + block * size, 4 * OUTPUTS * block
-        s, b, y = scale + lane, bias + lane, out + lane
-        ahead = w + (_AHEAD if passes == 1 else size)
-        i = m
-        while i + 6 <= m_end:
-            x, r = row + i * row_stride, row_scale + 4 * i
-            for part in range(_PASSES):
-                o = 4 * _PART * part
-                z = y + i * out_stride + o
-                _int8_6(w + 2 * _PART * part, n_pairs, x, row_stride, r, s + o, b + o, z, out_stride, ahead, step)
-                ahead += n_pairs // 2 * step
-            i += 6
-        while i + 2 <= m_end:
-            x = row + i * row_stride
-            _int8_2(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
-            ahead += n_pairs // 2 * step
-            i += 2
-        if i < m_end:
-            x = row + i * row_stride
-            _int8_1(w, n_pairs, x, row_stride, row_scale + 4 * i, s, b, y + i * out_stride, out_stride, ahead, step)
+        w, lane = product[WEIGHT] + block * turns * turn, 4 * OUTPUTS * block
+        s, b, z, y = product[SCALE] + lane, product[BIAS] + lane, product[SHIFT] + lane, out + lane
+        ahead, i = w + (_AHEAD if passes == 1 else turns * turn), 0
+        while i < n_rows:
+            x, ask = which + 8 * i, (ahead, step)
+            if i + 6 <= n_few or (i >= n_few and i + 3 <= n_rows):
+                for part in range(_PASSES):
+                    o, v, ask = 4 * _PART * part, w + DEPTH * _PART * part, (ahead, step)
+                    if i < n_few:
+                        _few_6(v, turns, x, row, stride, apart, row_scale, s + o, b + o, z + o, y + o, out_stride, ask)
+                    else:
+                        _many_3(v, turns, x, row, stride, apart, row_scale, s + o, b + o, z + o, y + o, out_stride, ask)
+                    ahead += turns * step
+                i += 6 if i < n_few else 3
+                continue
+            if i + 2 <= n_few:
+                _few_2(w, turns, x, row, stride, apart, row_scale, s, b, z, y, out_stride, ask)
+                i += 2
+            elif i < n_few:
+                _few_1(w, turns, x, row, stride, apart, row_scale, s, b, z, y, out_stride, ask)
+                i += 1
+            else:
+                _many_1(w, turns, x, row, stride, apart, row_scale, s, b, z, y, out_stride, ask)
+                i += 1
+            ahead += turns * step
 
 
 @kernel
@@ -169,7 +214,7 @@ def _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, 
 def multiply(kind, product, row, row_stride, rounded, rounded_stride, row_scale, n_rows, out, out_stride, place, size):
     """Rows times a matrix plus its bias: this thread's share of the outputs of all rows.
 
-    `product` is the six numbers that describe it; `row` are the rows as floats, `rounded` as whole numbers.
+    `product` is the numbers that describe it; `row` are the rows as floats, `rounded` as whole numbers.
     """
     n_outputs, n_inputs = product[N_OUTPUTS], product[N_INPUTS]
     if kind == PANELS:
@@ -178,29 +223,61 @@ def multiply(kind, product, row, row_stride, rounded, rounded_stride, row_scale,
         return
     if kind == INT8:
         first, end = share((n_outputs + OUTPUTS - 1) // OUTPUTS, place, size)
-    else:
-        first, end = share(n_outputs, place, size)
+        numbers = np.empty(_ROWS_AT_ONCE, dtype=np.int64)
+        for m in range(0, n_rows, _ROWS_AT_ONCE):
+            m_end = min(m + _ROWS_AT_ONCE, n_rows)
+            n_few = _sort_rows(row_scale, m, m_end, numbers)
+            _int8(product, first, end, rounded, rounded_stride, row_scale, numbers, n_few, m_end - m, out, out_stride)
+        return
+    first, end = share(n_outputs, place, size)
+    weight, bias = product[WEIGHT], product[BIAS]
     for m in range(0, n_rows, _ROWS_AT_ONCE):
         m_end = min(m + _ROWS_AT_ONCE, n_rows)
-        if kind == INT8:
-            weight, scale, bias, n_pairs = product[WEIGHT], product[SCALE], product[BIAS], (n_inputs + 3) // 4 * 2
-            _int8(
-                weight, scale, bias, n_pairs, first, end, rounded, rounded_stride, row_scale, m, m_end, out, out_stride
-            )
-        else:
-            weight, bias = product[WEIGHT], product[BIAS]
-            if n_inputs >= LANES:
-                _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
-            _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
+        if n_inputs >= LANES:
+            _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
+        _finish(weight, bias, n_inputs, first, end, row, row_stride, m, m_end, out, out_stride)
+
+
+@kernel
+@no_type_check
+def _round_row(x, out, apart, largest, even):
+    """A row as whole numbers, at an address; gives the scale that makes them floats again.
+
+    One byte a number where their mean size is `even` or more, and about two where not, as `largest` says. Where bytes
+    are added up by fours they have no sign, and second bytes lie apart; the scale of such a row is negative, so that it
+    is known.
+    """
+    n, size = len(x), largest_size(x)
+    sound = 0 < size < INFINITE
+    most = of_bits(size) if sound else float32(1.0)
+    even = not sound or (even < NEVER and is_even(x, float32(FEW) / most, even))
+    least = float32(FEW) if even else largest
+    factor = least / most if sound else float32(0.0)
+    if DEPTH == PAIRS:
+        numbers = shorts(out, n + 3)
+        numbers[n:] = 0
+        for i in range(n):
+            numbers[i] = nearest(x[i], factor) if sound else 0
+    elif even:
+        few = flags(out, n)
+        for i in range(n):
+            few[i] = (nearest(x[i], factor) if sound else 0) + 128
+    else:
+        high, low = flags(out, n), flags(out + apart, n)
+        for i in range(n):
+            whole = nearest(x[i], factor)
+            first = (whole + 128) >> 8
+            high[i], low[i] = first + 128, whole - (first << 8) + 128
+    if not sound:
+        return float32(np.nan) if size else float32(0.0)
+    return most / least if even or DEPTH == PAIRS else -(most / least)
 
 
 @kernel
 @no_type_check
 def round_rows(product, row, row_stride, rounded, rounded_stride, row_scale, first, end):
     """Some rows as whole numbers, as small as the sums of a product ask for."""
-    n = product[N_INPUTS]
-    scales = floats(row_scale, end)
+    n, scales = product[N_INPUTS], floats(row_scale, end)
     for i in range(first, end):
-        out = shorts(rounded + i * rounded_stride, n + 3)
-        out[n : (n + 3) // 4 * 4] = 0
-        scales[i] = round_row(floats(row + i * row_stride, n), out[:n], float32(product[LARGEST]))
+        x, out = floats(row + i * row_stride, n), rounded + i * rounded_stride
+        scales[i] = _round_row(x, out, rounded_stride // 2, float32(product[LARGEST]), product[EVEN])

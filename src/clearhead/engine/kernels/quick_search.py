@@ -5,7 +5,7 @@ back along them once it has ended.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -16,6 +16,9 @@ from clearhead.decoding.beam import hopes, n_kept, nothing_left
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.fleet import fleet
 from clearhead.engine.kernels.ready import Kernels
+
+Tables = tuple[Any, ...]
+"""What a kernel takes of searches; the last three are where it leaves what it found."""
 
 
 class _Ended(NamedTuple):
@@ -60,10 +63,16 @@ class QuickSearches:
         Raises:
             DecodingError: A search has nothing left to go on with.
         """
-        settings, n_live = self._settings, len(self.live)
-        length, size = len(self._trail) + 1, logits_BV.shape[1]
         assert logits_BV.dtype is torch.float32 and logits_BV.device.type == "cpu"
         logits_BV = logits_BV if logits_BV.stride(1) == 1 else logits_BV.contiguous()
+        tables = self.tables(logits_BV)
+        fleet().run(self._kernel, *tables)
+        return self.took(tables)
+
+    def tables(self, logits_BV: Tensor) -> Tables:
+        """What a kernel takes to go one step further, with logits that are there or will be."""
+        settings, n_live = self._settings, len(self.live)
+        length, size = len(self._trail) + 1, logits_BV.shape[1]
         plan = np.zeros(at.PLAN_SIZE, dtype=np.int64)
         plan[at.LOGITS], plan[at.LOGITS_ROW], plan[at.N_LOGITS] = logits_BV.data_ptr(), 4 * logits_BV.stride(0), size
         plan[at.N_KEPT], plan[at.N_EACH] = n_kept(settings), min(n_kept(settings), size)
@@ -74,11 +83,15 @@ class QuickSearches:
         running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
         scores = np.empty((n_live, 2, settings.beams))
         searches, finished = self._searches, self._finished
-        tables = (plan, divisor, searches, divisors, self._end_ids, self._totals, finished, running, ended, scores)
-        fleet().run(self._kernel, *tables)
+        return plan, divisor, searches, divisors, self._end_ids, self._totals, finished, running, ended, scores
+
+    def took(self, tables: Tables) -> tuple[Tensor, Tensor]:
+        """What has become of the searches now that a kernel has been through their tables; as `advance` gives it."""
+        *_, running, ended, scores = tables
+        searches = self._searches
         states = searches[:, at.STATE]
         if (states == at.NOTHING_LEFT).any():
-            raise nothing_left(length - 1)
+            raise nothing_left(len(self._trail))
         if searches[:, at.N_ENDED].any():
             self._take_ended(ended, scores)
         self._go_on(states == at.RUNS, running, scores)
@@ -142,6 +155,15 @@ class QuickSearches:
         return tuple(reversed(ids))
 
 
+@runtime_checkable
+class Follower(Protocol):
+    """A stepper that takes searches along with a step."""
+
+    def follow(self, ids_B: Tensor, searches: QuickSearches) -> tuple[Tensor, Tensor]:
+        """One more id for every row, and all searches one step further, as `advance` does it."""
+        ...
+
+
 def quick_beam_search(
     found: Kernels,
     stepper: Stepper,
@@ -156,8 +178,10 @@ def quick_beam_search(
         stepper.select(torch.as_tensor(searches.live))
     ids_B: Tensor | None = None
     while len(searches.live) and not cancelled():
-        logits_BV = stepper.start() if ids_B is None else stepper.step(ids_B)
-        rows_B, ids_B = searches.advance(logits_BV)
+        if ids_B is not None and isinstance(stepper, Follower):
+            rows_B, ids_B = stepper.follow(ids_B, searches)
+        else:
+            rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
         if len(searches.live):
             stepper.select(rows_B)
     return searches.results()

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from clearhead.config import Activation, NormKind, NormPlacement
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.buffers import Buffers
-from clearhead.engine.kernels.fleet import crew
+from clearhead.engine.kernels.fleet import Kernel, crew
+from clearhead.engine.kernels.pages import aligned
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
 from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell, tell_patterns
 from clearhead.engine.kernels.tables import Product
@@ -97,21 +98,67 @@ class QuickStack(Stack):
 
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
         n_rows, _, width = x_BTD.shape
-        blocks = self._table.blocks.copy()
-        shape = self._table.shape.copy()
-        kept = _point(self._table, shape, blocks, around, cache, n_rows=n_rows)
-        n_keys, n_source = int(shape[at.N_PAST]) + 1, int(shape[at.SOURCE_LENGTH])
         heard = self._heard(rotated=around.rotation is not None)
-        buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=heard.apart)
+        buffers = self._room_for(around, cache, n_rows=n_rows, apart=heard.apart)
+        buffers.begin(x_BTD[:, 0])
+        self._run(found.pass_blocks, around, cache, n_rows, buffers)
+        tell(heard.told, buffers, n_rows=n_rows, n_keys=around.mask.n_keys, n_source=cache.source_length)
+        return buffers.end(n_rows, 1, width)
+
+    def write(
+        self, kernel: Kernel, around: Surroundings, cache: StackCache, n_rows: int, more: tuple[object, ...]
+    ) -> None:
+        """A step by a kernel that has more to do than to pass blocks; nobody hears it.
+
+        Args:
+            kernel: What takes the tables of a step, and more.
+            around: What the blocks look at.
+            cache: What earlier positions left; takes the new ones.
+            n_rows: Rows.
+            more: What else the kernel takes.
+        """
+        buffers = self._room_for(around, cache, n_rows=n_rows, apart=frozenset())
+        self._run(kernel, around, cache, n_rows, buffers, *more)
+
+    def room_for_logits(self, n_rows: int, n_logits: int) -> Tensor:
+        """Memory of this thread for the logits of some rows, which the next step writes over."""
+        held: Tensor | None = getattr(self._memory, "logits", None)
+        width = -(-n_logits // at.OUTPUTS) * at.OUTPUTS
+        if held is None or len(held) < n_rows or held.shape[1] != width:
+            held = self._memory.logits = aligned(n_rows, width, dtype=torch.float32)
+        return held[:, :n_logits]
+
+    @property
+    def kind(self) -> int:
+        """The format of the weights."""
+        return self._table.kind
+
+    @property
+    def most_rows(self) -> int:
+        """Rows up to which the kernel is faster than the parts."""
+        return _MOST_ROWS[self._table.kind]
+
+    def _run(
+        self,
+        kernel: Kernel,
+        around: Surroundings,
+        cache: StackCache,
+        n_rows: int,
+        buffers: Buffers,
+        *more: object,
+    ) -> None:
+        table = self._table
+        blocks, shape = table.blocks.copy(), table.shape.copy()
+        kept = _point(table, shape, blocks, around, cache, n_rows=n_rows)
         shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
         shape[at.ROW_SCALES] = buffers.scales.data_ptr()
-        buffers.begin(x_BTD[:, 0])
-        crew(n_rows * self._table.n_weights).run(
-            found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride
-        )
+        where, stride = buffers.where, buffers.stride
+        crew(n_rows * table.n_weights).run(kernel, shape, table.numbers, blocks, where, stride, *more)
         del kept  # until here: the kernel has read it
-        tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
-        return buffers.end(n_rows, 1, width)
+
+    def _room_for(self, around: Surroundings, cache: StackCache, *, n_rows: int, apart: frozenset[int]) -> Buffers:
+        n_source = cache.source_length if self._table.has_cross else 0
+        return self._room(n_rows=n_rows, n_keys=around.mask.n_keys, n_source=n_source, apart=apart)
 
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
         """Texts through all blocks; their weights are laid out for many rows when the first comes."""

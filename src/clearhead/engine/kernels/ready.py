@@ -28,8 +28,10 @@ _COMPILED = (
     "attention",
     "by_itself",
     "curves",
+    "depth",
     "fields",
     "instructions",
+    "int8_tiles",
     "leading",
     "machine",
     "multiply",
@@ -37,18 +39,20 @@ _COMPILED = (
     "searching",
     "step",
     "within",
+    "writing",
 )
 _COMPILE = "from clearhead.engine.kernels.ready import load; load()"
 
 
 class Kernels(NamedTuple):
-    """What is compiled: a step through blocks, one product, a table's rows, the likeliest ids, and a step of beams."""
+    """What is compiled: steps through blocks, of writing and of beams; products, rows of a table, the likeliest ids."""
 
     pass_blocks: Callable[..., None]
     multiply_rows: Callable[..., None]
     look_up: Callable[..., None]
     lead: Callable[..., None]
     search_on: Callable[..., None]
+    write_on: Callable[..., None]
 
 
 class _State:
@@ -128,7 +132,8 @@ def _folder() -> Path:
     None is ever stale, and what Numba would not take from there, as it looks at places and times, is not there.
     """
     files = [Path(__file__).with_name(f"{name}.py") for name in _COMPILED]
-    text = os.environ.get("CLEARHEAD_LANES", "").encode() + b"".join(
+    chosen = f"{os.environ.get('CLEARHEAD_LANES', '')} {os.environ.get('CLEARHEAD_DEPTH', '')}\n"
+    text = chosen.encode() + b"".join(
         f"{path} {path.stat().st_mtime_ns}\n".encode() + path.read_bytes() for path in files
     )
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -144,8 +149,10 @@ def _imported() -> Kernels:
         folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        names = ("step", "by_itself", "leading", "searching")
-        step, by_itself, leading, searching = (import_module(f"clearhead.engine.kernels.{name}") for name in names)
+        names = ("step", "by_itself", "leading", "searching", "writing")
+        step, by_itself, leading, searching, writing = (
+            import_module(f"clearhead.engine.kernels.{name}") for name in names
+        )
     finally:
         numba.config.CACHE_DIR = before
     (folder / _DONE).touch()
@@ -157,6 +164,7 @@ def _imported() -> Kernels:
         look_up=by_itself.look_up,
         lead=leading.lead,
         search_on=searching.search_on,
+        write_on=writing.write_on,
     )
 
 

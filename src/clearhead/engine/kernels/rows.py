@@ -9,7 +9,7 @@ from numba import carray, float32, int8, int16, int32, int64, njit, uint8
 
 from clearhead.engine.kernels.curves import gelu, gelu_tanh, relu, silu, tanh
 from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
-from clearhead.engine.kernels.machine import of_bits, pointer
+from clearhead.engine.kernels.machine import pointer
 
 SIZE, INFINITE = 0x7FFFFFFF, 0x7F800000
 """The bits of a float without its sign, and those of infinity."""
@@ -56,7 +56,7 @@ def wholes(address, n):
 @kernel
 @no_type_check
 def flags(address, n):
-    """The booleans at an address."""
+    """The booleans, or bytes without a sign, at an address."""
     return carray(pointer(address, uint8), (n,))
 
 
@@ -119,20 +119,30 @@ def norm(x, out, weight, bias, kind, epsilon):
 
 @kernel
 @no_type_check
-def round_row(x, out, largest):
-    """A row as whole numbers of at most `largest`; gives the scale that makes them floats again."""
+def largest_size(x):
+    """The bits of the largest size in a row; those of infinity or more where it is not a finite number."""
     bits = x.view(np.int32)  # as whole numbers, sizes are in the same order, and what is no number is above all
     size = int32(0)
     for i in range(len(x)):
         size = max(size, bits[i] & int32(SIZE))
-    if size >= INFINITE or size == 0:
-        out[:] = 0
-        return float32(np.nan) if size else float32(0.0)
-    most = of_bits(size)
-    factor = largest / most
+    return size
+
+
+@kernel
+@no_type_check
+def nearest(x, factor):
+    """The whole number that is nearest to a product; of two, the even one."""
+    return int32(round_half_even(x * factor))
+
+
+@kernel
+@no_type_check
+def is_even(x, factor, even):
+    """Whether the numbers of a row are of like size, so that one byte does for each; exact, in whole numbers."""
+    total = int32(0)
     for i in range(len(x)):
-        out[i] = int16(int32(round_half_even(x[i] * factor)))
-    return most / largest
+        total += abs(nearest(x[i], factor))
+    return total >= even * len(x)
 
 
 @kernel

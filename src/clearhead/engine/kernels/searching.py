@@ -99,19 +99,11 @@ def _follow(plan, divisor, search, hope, end_ids, n_found, best, where, finished
     return at.DONE if enough or n_running == 0 else at.RUNS
 
 
-@entry(
-    "void(int64, int64, int64, int64[::1], float64, int64[:, ::1], float64[::1], int64[::1], float32[::1], "
-    "float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
-)
+@kernel
 @no_type_check
-def search_on(place, size, barrier, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores):
-    """Every thread takes its share of the searches one step further.
-
-    `divisor` is what sums are divided by where they end now, `hopes` where they might end; `running` and `ended` get
-    the row that each goes on with and its id, `scores` the sums of the running and the scores of the ended.
-    """
+def search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores):
+    """Takes some searches one step further."""
     n_each, n_kept = plan[at.N_EACH], plan[at.N_KEPT]
-    first, end = share(len(searches), place, size)
     own = np.empty((plan[at.N_LOGITS] + at.CHUNK - 1) // at.CHUNK, dtype=np.float32)
     values, ids = np.empty(n_each, dtype=np.float32), np.empty(n_each, dtype=np.int64)
     best, where = np.empty(n_kept, dtype=np.float32), np.empty((n_kept, 2), dtype=np.int64)
@@ -124,4 +116,19 @@ def search_on(place, size, barrier, plan, divisor, searches, hopes, end_ids, tot
         search[at.STATE] = _follow(
             plan, divisor, search, hopes[i], end_ids, n_found, best, where, finished[i], running[i], ended[i], scores[i]
         )
+
+
+@entry(
+    "void(int64, int64, int64, int64[::1], float64, int64[:, ::1], float64[::1], int64[::1], float32[::1], "
+    "float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
+)
+@no_type_check
+def search_on(place, size, barrier, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores):
+    """Every thread takes its share of the searches one step further.
+
+    `divisor` is what sums are divided by where they end now, `hopes` where they might end; `running` and `ended` get
+    the row that each goes on with and its id, `scores` the sums of the running and the scores of the ended.
+    """
+    first, end = share(len(searches), place, size)
+    search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores)
     meet(barrier, size, 1)

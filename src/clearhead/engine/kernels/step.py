@@ -236,12 +236,13 @@ def _go_on(shape, source, target, stride, place, size):
         x[:] = floats(source + i * stride[at.POST], shape[at.WIDTH])
 
 
-@entry("void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1])")
+@kernel
 @no_type_check
-def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
+def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride):
     """The stream through all blocks; it comes in PRE of the first and is left in POST of the last.
 
-    `buffers` has one row of addresses for all blocks, or one for each.
+    `buffers` has one row of addresses for all blocks, or one for each. Every thread leaves the rows that are its share;
+    gives the number of the next meeting.
     """
     turn_number = 1
     for layer in range(len(blocks)):
@@ -283,4 +284,12 @@ def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
                 else:
                     _bend(shape, where, stride, place, size)
                 turn_number = meet(barrier, size, turn_number)
+    return turn_number
+
+
+@entry("void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1])")
+@no_type_check
+def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
+    """The stream through all blocks."""
+    turn_number = go_through(place, size, barrier, shape, numbers, blocks, buffers, stride)
     meet(barrier, size, turn_number)

@@ -16,9 +16,11 @@ class PackedMatrix(Protocol):
 
     packed: Tensor
     scales: Tensor
+    shifts: Tensor
     n_outputs: int
     width: int
     largest: int
+    even: int
 
 
 class Product:
@@ -48,16 +50,16 @@ class Product:
     @classmethod
     def int8(cls, matrix: PackedMatrix, biases: Tensor) -> "Product":
         """A product of whole numbers; scales and biases fill whole registers."""
-        table = [matrix.packed.data_ptr(), matrix.scales.data_ptr(), biases.data_ptr()]
-        table += [matrix.n_outputs, matrix.width, matrix.largest]
-        return cls(kind=at.INT8, table=table, kept=(matrix.packed, matrix.scales, biases))
+        kept = (matrix.packed, matrix.scales, biases, matrix.shifts)
+        table = [*(one.data_ptr() for one in kept), matrix.n_outputs, matrix.width, matrix.largest, matrix.even]
+        return cls(kind=at.INT8, table=table, kept=kept)
 
     @classmethod
     def float32(cls, weight: Tensor, bias: Tensor | None) -> "Product":
         """A product of floats, in the order in which parameters lie."""
         weight, bias = weight.detach(), None if bias is None else bias.detach()
         assert weight.is_contiguous() and (bias is None or bias.is_contiguous())
-        table = [weight.data_ptr(), 0, 0 if bias is None else bias.data_ptr(), *weight.shape, 0]
+        table = [weight.data_ptr(), 0, 0 if bias is None else bias.data_ptr(), 0, *weight.shape, 0, 0]
         return cls(kind=at.FLOAT32, table=table, kept=(weight, bias))
 
     def in_panels(self) -> "Product":
@@ -68,5 +70,5 @@ class Product:
         biases = torch.zeros(len(panels) * at.PANEL)
         if bias is not None:
             biases[: len(bias)] = bias
-        table = [panels.data_ptr(), 0, biases.data_ptr(), *weight.shape, 0]
+        table = [panels.data_ptr(), 0, biases.data_ptr(), 0, *weight.shape, 0, 0]
         return Product(kind=at.PANELS, table=table, kept=(panels, biases))

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from clearhead.engine.int8 import Int8Embedding, Int8Linear, Int8Matrix, quantise
+from clearhead.engine.int8 import EVEN, Int8Embedding, Int8Linear, Int8Matrix, quantise
 from clearhead.engine.kernels import ready
 from clearhead.engine.kernels.layout import pack, unpack
 from clearhead.engine.kernels.rows_of import multiply
@@ -34,9 +34,33 @@ def test_whole_numbers_are_multiplied_exactly_as_torch_would(n_outputs: int, wid
     for n_rows in ROWS:
         x = random(n_rows, width) * 10
         x[: n_rows // 4] = 0.0
+        x[1::3, width // 2] *= 1000.0  # such rows need more than a byte a number
         found = layer(x)
         with ready.by_parts():
             assert torch.equal(found, layer(x))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5, 6, 7, 40])
+def test_rows_of_one_byte_and_of_two_are_multiplied_as_torch_would(n_rows: int) -> None:
+    matrix = Int8Matrix(weight=random(70, 96), even=EVEN)
+    layer = Int8Linear(weight=matrix, bias=random(70))
+    x = random(n_rows, 96)
+    x[::3, 7] = 100.0
+    found = layer(x)
+    with ready.by_parts():
+        assert torch.equal(found, layer(x))
+    for row in range(n_rows):
+        assert torch.equal(layer(x[row : row + 1]), found[row : row + 1])
+
+
+def test_numbers_beside_a_far_larger_one_keep_their_digits() -> None:
+    weight, x = random(40, 256), random(2, 256)
+    x[0, 7] = 100.0
+    integer, scale = quantise(weight)
+    exact = x @ (integer * scale[:, None]).t()
+    found = Int8Linear(weight=Int8Matrix(weight=weight, even=EVEN), bias=None)(x)
+    apart = (found - exact).abs().amax(1) / exact.abs().amax(1)
+    assert apart[0] < 1e-3 < apart[1] < 2e-2  # the second has a byte a number
 
 
 def test_the_largest_numbers_still_have_exact_sums() -> None:

@@ -1,0 +1,106 @@
+"""Steps of beam searches in one call: what is found is what steps by themselves find."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+from clearhead.config import SIZES, architecture
+from clearhead.decoding import DecodingSettings
+from clearhead.engine import Engine, Reply, Request, WeightFormat
+from clearhead.engine import engine as engine_module
+from clearhead.engine.kernels import ready
+from clearhead.engine.kernels.quick_writer import QuickWriter
+from clearhead.models import EncoderDecoder, build
+from clearhead.probe import Recorder, listen
+
+SOURCES = [(5, 9, 3), (7,), (11, 4, 20, 8, 33, 2, 17), (6, 6), (30, 12, 5, 8)]
+SETTINGS = DecodingSettings(beams=4, n_best=3, end_ids=(1,), max_new_tokens=24)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels() -> None:
+    assert ready.load() is not None
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+def engine(name: str, weights: WeightFormat) -> Engine:
+    size = replace(SIZES["tiny"], n_layers=2, n_heads=2, width=32, feedforward_width=40, max_length=64)
+    network = build(architecture(name, size=size, vocab_size=90), seed=2)
+    assert isinstance(network, EncoderDecoder)
+    return Engine(network=network.eval(), weights=weights, start_id=0)
+
+
+def step_by_step(monkeypatch: pytest.MonkeyPatch, made: Engine, requests: list[Request]) -> list[Reply]:
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "quick_writer", lambda _, stepper: stepper)
+        return made.generate(requests)
+
+
+def count_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    taken: list[int] = []
+    follow = QuickWriter.follow
+
+    def counted(self: QuickWriter, ids_B: torch.Tensor, searches: object) -> object:
+        taken.append(len(ids_B))
+        return follow(self, ids_B, searches)
+
+    monkeypatch.setattr(QuickWriter, "follow", counted)
+    return taken
+
+
+@pytest.mark.parametrize("weights", WeightFormat)
+@pytest.mark.parametrize("name", ["marian", "original", "t5", "flan-t5"])
+def test_the_same_beams_as_by_steps(
+    name: str, weights: WeightFormat, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(name, weights)
+    requests = [Request(ids=source, settings=SETTINGS) for source in SOURCES]
+    wanted, taken = step_by_step(monkeypatch, made, requests), count_steps(monkeypatch)
+    found = made.generate(requests)
+    assert max(taken) == 4 * len(SOURCES) and len(taken) > 10
+    for one, other in zip(found, wanted, strict=True):
+        assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
+        for answer, like in zip(one.answers, other.answers, strict=True):
+            assert answer.score == pytest.approx(like.score, abs=2e-3)
+
+
+def test_a_text_is_what_it_would_be_alone() -> None:
+    made = engine("marian", WeightFormat.INT8)
+    requests = [Request(ids=source, settings=SETTINGS) for source in SOURCES]
+    for together, request in zip(made.generate(requests), requests, strict=True):
+        assert together == made.generate([request])[0]
+
+
+def test_many_rows_near_and_far() -> None:
+    made = engine("marian", WeightFormat.INT8)
+    requests = [Request(ids=(3 + place % 50, 9, place % 7 + 2), settings=SETTINGS) for place in range(40)]
+    found = made.generate(requests)
+    assert [made.generate([request])[0] for request in requests[::13]] == found[::13]
+
+
+def test_who_listens_hears_steps_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, taken = engine("marian", WeightFormat.FLOAT32), count_steps(monkeypatch)
+    request = Request(ids=SOURCES[0], settings=SETTINGS)
+    recorder = Recorder("decoder.1.cross.pattern")
+    with listen(recorder):
+        heard = made.generate([request])
+    assert not taken
+    assert len(recorder.history["decoder.1.cross.pattern"]) > 1
+    assert heard[0].best.ids == made.generate([request])[0].best.ids
+    assert taken
+
+
+def test_prompts_of_several_lengths_go_by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, taken = engine("marian", WeightFormat.FLOAT32), count_steps(monkeypatch)
+    requests = [Request(ids=SOURCES[0], prefix=prefix, settings=SETTINGS) for prefix in ((), (4, 5))]
+    assert len(made.generate(requests)) == 2
+    assert not taken

@@ -6,12 +6,12 @@ from typing import no_type_check
 import numpy as np
 from numba import carray, float32, int64
 
-from clearhead.engine.kernels.curves import exponentials
+from clearhead.engine.kernels.curves import LEAST, exponentials, highest
 from clearhead.engine.kernels.instructions import LANES
 from clearhead.engine.kernels.machine import make_dots, make_mix, pointer
 from clearhead.engine.kernels.rows import flags, floats, kernel, summing
 
-_CLOSED = np.float32(-3.0e38)
+_CLOSED = np.float32(LEAST)
 """A score whose share is nothing beside any other's."""
 
 _dots_1, _dots_4, _mix_1, _mix_4 = make_dots(1), make_dots(4), make_mix(1), make_mix(4)
@@ -81,16 +81,12 @@ def _dot(query, key):
 def soften(score, pattern, mask, n):
     """The pattern of n scores; closed cells are 0, and so is a closed row. Everything is an address."""
     scores, shares = floats(score, n), floats(pattern, n)
-    most = float32(-np.inf)
     if mask:
         is_open = flags(mask, n)
         for k in range(n):
             shares[k] = scores[k] if is_open[k] else _CLOSED
-            most = max(most, scores[k]) if is_open[k] else most
-    else:
-        for k in range(n):
-            most = max(most, scores[k])
-    if most == float32(-np.inf):
+    most = highest(pattern if mask else score, n)
+    if most <= _CLOSED:
         shares[:] = float32(0.0)
         return
     factor = float32(1.0) / exponentials(pattern if mask else score, pattern, n, most)

@@ -33,7 +33,7 @@ from clearhead.engine.kernels.instructions import (
     total_of,
 )
 
-_LEAST = -3.0e38
+LEAST = -3.0e38
 """A number whose exponential is nothing beside any other's."""
 _EXPONENTIAL = (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 _ERROR = (-1.453152027, 1.421413741, -0.284496736, 0.254829592)
@@ -119,7 +119,7 @@ def _by_registers(b, n, source, target, one):
             put(b, found, target, offset, 4)
     with b.if_then(b.icmp_signed(">", left, number(0))):
         offset, mask = register(b, whole), first_lanes(b, left)
-        found = one(take_some(b, source, offset, mask, alike(_LEAST)))
+        found = one(take_some(b, source, offset, mask, alike(LEAST)))
         if target is not None:
             put_some(b, found, target, offset, mask)
 
@@ -175,6 +175,19 @@ def exponentials(context, source, target, n, most):
 def sum_of_exponentials(context, source, n, most):
     """The sum of the exponentials of n floats, `most` taken from each."""
     return types.float32(*[types.intp] * 2, types.float32), _make_exponentials(keep=False)
+
+
+@intrinsic
+@no_type_check
+def highest(context, source, n):
+    """The largest of n floats, and no less than the least."""
+
+    def code(made, b, signature, args):
+        most = cgutils.alloca_once_value(b, alike(LEAST))
+        _by_registers(b, args[1], args[0], None, lambda x: b.store(larger(b, x, b.load(most)), most))
+        return largest_of(b, b.load(most))
+
+    return types.float32(*[types.intp] * 2), code
 
 
 @intrinsic

@@ -108,12 +108,25 @@ EPSILON, SCORE_SCALE = range(2)
 ) = range(23)
 
 # What a step of writing needs beside blocks, as whole numbers, and as floats.
-TOKENS, TOKEN_SCALES, PLACE, LAST_NORM, LAST_NORM_BIAS, WRITING_SIZE = range(6)
+(
+    TOKENS,
+    TOKEN_SCALES,
+    PLACES,
+    LAST_NORM,
+    LAST_NORM_BIAS,
+    OTHER_LINES,
+    OTHER_SOURCE_LINES,
+    OTHER_MASK,
+    WRITING_SIZE,
+) = range(9)
 TOKEN_FACTOR, HEAD_FACTOR = range(2)
 
 # A step of beam searches, as whole numbers; and each search, as a row of them.
 LOGITS, LOGITS_ROW, N_LOGITS, N_KEPT, N_EACH, BEAMS, LENGTH, FIRST_ENDED_WINS, PLAN_SIZE = range(9)
 FIRST_ROW, N_BEAMS, MOST_IDS, N_FINISHED, N_RUNNING, N_ENDED, STATE, SEARCH_SIZE = range(8)
+
+N_LIVE, N_ROWS_LEFT, N_STEPS, N_ENDINGS, HOPEFUL, STATE_SIZE = range(6)
+"""How far several steps have come; less than no live search where one has nothing left."""
 
 RUNS, DONE, NOTHING_LEFT = range(3)
 """What becomes of a search."""

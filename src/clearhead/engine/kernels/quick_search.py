@@ -21,6 +21,20 @@ Tables = tuple[Any, ...]
 """What a kernel takes of searches; the last three are where it leaves what it found."""
 
 
+class Several(NamedTuple):
+    """What a kernel takes of searches to go several steps: how far it is, what it leaves, and what it reads."""
+
+    state: np.ndarray
+    live: np.ndarray
+    counts: np.ndarray
+    trail: np.ndarray
+    endings: np.ndarray
+    ending_scores: np.ndarray
+    plan: np.ndarray
+    divisors: np.ndarray
+    others: Tables
+
+
 class _Ended(NamedTuple):
     """A beam that ended: how many ids it had before its last, the row that had them, that last id, and its score."""
 
@@ -53,7 +67,7 @@ class QuickSearches:
         self._totals = np.zeros(len(self.live), dtype=np.float32)
         self._trail: list[np.ndarray] = []
         self._end_ids = np.array(settings.end_ids, dtype=np.int64)
-        self._hopeful = hopes(settings)
+        self.hopeful = hopes(settings)
         most = [float(each**settings.length_penalty) for each in self._most if each > 0]
         self._hopes = np.array(most, dtype=np.float64)
 
@@ -78,12 +92,69 @@ class QuickSearches:
         plan[at.N_KEPT], plan[at.N_EACH] = n_kept(settings), min(n_kept(settings), size)
         plan[at.BEAMS], plan[at.LENGTH] = settings.beams, length
         plan[at.FIRST_ENDED_WINS] = settings.early_stopping is EarlyStopping.ALWAYS
-        divisor = float(length**settings.length_penalty)
-        divisors = self._hopes if self._hopeful else np.full(n_live, divisor)
+        divisor = self._divisor(length)
+        divisors = self._hopes if self.hopeful else np.full(n_live, divisor)
         running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
         scores = np.empty((n_live, 2, settings.beams))
         searches, finished = self._searches, self._finished
         return plan, divisor, searches, divisors, self._end_ids, self._totals, finished, running, ended, scores
+
+    def several(self, n_steps: int, logits_BV: Tensor) -> Several:
+        """What a kernel takes to go several steps further."""
+        plan, _, *others = self.tables(logits_BV)
+        length, n_live, beams = int(plan[at.LENGTH]), len(self.live), self._settings.beams
+        totals = np.zeros(n_live * beams, dtype=np.float32)
+        totals[: len(self._totals)] = self._totals
+        others[3] = totals
+        trail = np.empty((n_steps + 1, 2, n_live * beams), dtype=np.int64)
+        trail[0, :, : len(self._totals)] = self._trail[-1]
+        state = np.zeros(at.STATE_SIZE, dtype=np.int64)
+        state[at.N_LIVE], state[at.HOPEFUL] = n_live, self.hopeful
+        return Several(
+            state=state,
+            live=self.live.copy(),
+            counts=np.zeros(n_steps, dtype=np.int64),
+            trail=trail,
+            endings=np.empty((n_steps * n_live * beams, 4), dtype=np.int64),
+            ending_scores=np.empty(n_steps * n_live * beams),
+            plan=plan,
+            divisors=np.array([self._divisor(length + step) for step in range(n_steps)]),
+            others=tuple(others),
+        )
+
+    def took_several(self, several: Several) -> None:
+        """Goes on from what a kernel has left of several steps.
+
+        Raises:
+            DecodingError: A search has nothing left to go on with.
+        """
+        state, trail = several.state, several.trail
+        n_live, n_steps = int(state[at.N_LIVE]), int(state[at.N_STEPS])
+        if n_live < 0:
+            raise nothing_left(len(self._trail) + n_steps - 1)
+        for place in range(int(state[at.N_ENDINGS])):
+            which, n_before, row, index = (int(number) for number in several.endings[place])
+            self._ended[which].append(_Ended(n_before, row, index, float(several.ending_scores[place])))
+        for step, count in enumerate(several.counts[:n_steps].tolist()):
+            self._trail.append(trail[step + 1, :, :count].copy())
+        searches, hopes, _, totals, finished, *_ = several.others
+        self.live, self._searches, self._finished = several.live[:n_live], searches[:n_live], finished[:n_live]
+        self._hopes = hopes[:n_live] if self.hopeful else self._hopes[:n_live]
+        self._totals = totals[: int(state[at.N_ROWS_LEFT])]
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The last id of every row."""
+        return self._trail[-1][1]
+
+    @property
+    def most_rows(self) -> int:
+        """Rows that there may be from now on."""
+        return len(self.live) * self._settings.beams
+
+    def _divisor(self, length: int) -> float:
+        """What the sum of a text that ends with so many ids is divided by."""
+        return float(length**self._settings.length_penalty)
 
     def took(self, tables: Tables) -> tuple[Tensor, Tensor]:
         """What has become of the searches now that a kernel has been through their tables; as `advance` gives it."""
@@ -157,10 +228,10 @@ class QuickSearches:
 
 @runtime_checkable
 class Follower(Protocol):
-    """A stepper that takes searches along with a step."""
+    """A stepper that takes searches along, several steps at a time."""
 
-    def follow(self, ids_B: Tensor, searches: QuickSearches) -> tuple[Tensor, Tensor]:
-        """One more id for every row, and all searches one step further, as `advance` does it."""
+    def follow(self, searches: QuickSearches) -> None:
+        """Takes all searches some steps further: till their end, or till it is time to ask whether to go on."""
         ...
 
 
@@ -179,9 +250,9 @@ def quick_beam_search(
     ids_B: Tensor | None = None
     while len(searches.live) and not cancelled():
         if ids_B is not None and isinstance(stepper, Follower):
-            rows_B, ids_B = stepper.follow(ids_B, searches)
-        else:
-            rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
+            stepper.follow(searches)
+            continue
+        rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
         if len(searches.live):
             stepper.select(rows_B)
     return searches.results()

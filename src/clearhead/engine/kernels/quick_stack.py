@@ -7,6 +7,8 @@ listens: what a kernel has computed can be recorded, but not replaced.
 
 import copy
 import threading
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -35,6 +37,24 @@ _ACTIVATIONS = {
 }
 _MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 64}
 """Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
+
+
+class Steps(NamedTuple):
+    """Steps that one call of a kernel takes.
+
+    Attributes:
+        around: What blocks look at in the first of them.
+        n_rows: Rows in the first of them.
+        most_rows: Rows in any of them.
+        n_steps: How many there are at most.
+        arrange: What says in the tables of the first where things lie, if not as a cache has it.
+    """
+
+    around: Surroundings
+    n_rows: int
+    most_rows: int
+    n_steps: int = 1
+    arrange: Callable[[np.ndarray], None] | None = None
 
 
 class QuickStack(Stack):
@@ -99,26 +119,25 @@ class QuickStack(Stack):
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
         n_rows, _, width = x_BTD.shape
         heard = self._heard(rotated=around.rotation is not None)
-        buffers = self._room_for(around, cache, n_rows=n_rows, apart=heard.apart)
+        n_keys, n_source = around.mask.n_keys, cache.source_length
+        buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=heard.apart)
         buffers.begin(x_BTD[:, 0])
-        self._run(found.pass_blocks, around, cache, n_rows, buffers)
-        tell(heard.told, buffers, n_rows=n_rows, n_keys=around.mask.n_keys, n_source=cache.source_length)
+        self._run(found.pass_blocks, Steps(around=around, n_rows=n_rows, most_rows=n_rows), cache, buffers)
+        tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.end(n_rows, 1, width)
 
-    def write(
-        self, kernel: Kernel, around: Surroundings, cache: StackCache, n_rows: int, more: tuple[object, ...]
-    ) -> None:
-        """A step by a kernel that has more to do than to pass blocks; nobody hears it.
+    def write(self, kernel: Kernel, cache: StackCache, steps: Steps, *more: object) -> None:
+        """Several steps by a kernel that has more to do than to pass blocks; nobody hears it.
 
         Args:
             kernel: What takes the tables of a step, and more.
-            around: What the blocks look at.
             cache: What earlier positions left; takes the new ones.
-            n_rows: Rows.
+            steps: How many, of how many rows, and what their blocks look at.
             more: What else the kernel takes.
         """
-        buffers = self._room_for(around, cache, n_rows=n_rows, apart=frozenset())
-        self._run(kernel, around, cache, n_rows, buffers, *more)
+        n_keys, n_source = cache.length + steps.n_steps, cache.source_length
+        buffers = self._room(n_rows=steps.most_rows, n_keys=n_keys, n_source=n_source, apart=frozenset())
+        self._run(kernel, steps, cache, buffers, *more)
 
     def room_for_logits(self, n_rows: int, n_logits: int) -> Tensor:
         """Memory of this thread for the logits of some rows, which the next step writes over."""
@@ -138,27 +157,17 @@ class QuickStack(Stack):
         """Rows up to which the kernel is faster than the parts."""
         return _MOST_ROWS[self._table.kind]
 
-    def _run(
-        self,
-        kernel: Kernel,
-        around: Surroundings,
-        cache: StackCache,
-        n_rows: int,
-        buffers: Buffers,
-        *more: object,
-    ) -> None:
+    def _run(self, kernel: Kernel, steps: Steps, cache: StackCache, buffers: Buffers, *more: object) -> None:
         table = self._table
         blocks, shape = table.blocks.copy(), table.shape.copy()
-        kept = _point(table, shape, blocks, around, cache, n_rows=n_rows)
+        kept = _point(table, shape, blocks, steps, cache)
         shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
         shape[at.ROW_SCALES] = buffers.scales.data_ptr()
+        if steps.arrange is not None:
+            steps.arrange(shape)
         where, stride = buffers.where, buffers.stride
-        crew(n_rows * table.n_weights).run(kernel, shape, table.numbers, blocks, where, stride, *more)
+        crew(steps.n_rows * table.n_weights).run(kernel, shape, table.numbers, blocks, where, stride, *more)
         del kept  # until here: the kernel has read it
-
-    def _room_for(self, around: Surroundings, cache: StackCache, *, n_rows: int, apart: frozenset[int]) -> Buffers:
-        n_source = cache.source_length if self._table.has_cross else 0
-        return self._room(n_rows=n_rows, n_keys=around.mask.n_keys, n_source=n_source, apart=apart)
 
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
         """Texts through all blocks; their weights are laid out for many rows when the first comes."""
@@ -263,16 +272,17 @@ def _blocks(stack: Stack) -> list[Block]:
 
 
 def _point(
-    table: _Table, shape: np.ndarray, blocks: np.ndarray, around: Surroundings, cache: StackCache, *, n_rows: int
+    table: _Table, shape: np.ndarray, blocks: np.ndarray, steps: Steps, cache: StackCache
 ) -> list[Tensor | None]:
     """Points the tables of a step to its caches, masks and positions; gives what must outlive the step."""
-    own = [layer.own.opened() for layer in cache.blocks]
+    around = steps.around
+    own = [layer.own.opened(steps.n_steps, n_rows=steps.most_rows) for layer in cache.blocks]
     blocks[:, at.KEYS : at.VALUES + 1] = [(key.data_ptr(), value.data_ptr()) for key, value, _ in own]
     key, value, lines = own[-1]
     source_lines = None
     if lines is not None:
         shape[at.LINES], shape[at.LINES_ROW] = lines.data_ptr(), 8 * lines.stride(0)
-    shape[at.N_ROWS], shape[at.N_PAST] = n_rows, around.mask.n_keys - 1
+    shape[at.N_ROWS], shape[at.N_PAST] = steps.n_rows, around.mask.n_keys - 1
     shape[at.CACHE_ROW], shape[at.CACHE_HEAD] = 4 * key.stride(0), 4 * key.stride(1)
     assert key.stride(2) == shape[at.HEAD_WIDTH] and value.stride() == key.stride()
     is_open, bias, source_open = around.mask.open, around.bias_1HQK, None

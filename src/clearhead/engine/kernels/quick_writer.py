@@ -1,8 +1,10 @@
-"""An encoder-decoder whose beam searches take each step by one call of a kernel, from ids to ids.
+"""An encoder-decoder whose beam searches take many steps in one call of a kernel, from ids to ids.
 
 Where nobody listens, what lies between the products of a step is not worth the ado of a part for each: with many
 texts side by side, threads would wait for one another to do it.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +15,7 @@ from clearhead.decoding import Stepper
 from clearhead.engine.int8 import Int8Embedding, Int8Linear
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.quick_search import QuickSearches
-from clearhead.engine.kernels.quick_stack import QuickStack
+from clearhead.engine.kernels.quick_stack import QuickStack, Steps
 from clearhead.engine.kernels.ready import Kernels
 from clearhead.engine.products import FewRowsLinear
 from clearhead.engine.steppers import EncoderDecoderStepper
@@ -22,6 +24,9 @@ from clearhead.nn import AttentionMask, Source
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
 from clearhead.probe import present
+
+_STEPS = 16
+"""Steps after which somebody may ask whether to go on."""
 
 
 class QuickWriter:
@@ -51,7 +56,7 @@ class QuickWriter:
         if last is not None:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
-        self._source: tuple[Tensor | None, AttentionMask] | None = None
+        self._lying: _Lying | None = None
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
@@ -61,36 +66,103 @@ class QuickWriter:
         """The logits after one more id for every row."""
         return self._stepper.step(ids_B)
 
-    def follow(self, ids_B: Int[Tensor, " B"], searches: QuickSearches) -> tuple[Tensor, Tensor]:
-        """One more id for every row, and all searches one step further; gives the rows to go on with and their ids."""
-        cache, stack, n_rows = self._stepper.cache, self._stack, len(ids_B)
-        if n_rows > stack.most_rows:
-            return searches.advance(self._stepper.step(ids_B))
-        position = stack.embedding.position
-        there = None if position is None else position(torch.tensor([[cache.length]]))  # until the kernel has read it
-        self._plan[at.PLACE] = 0 if there is None else there.data_ptr()
-        ids = np.ascontiguousarray(ids_B.numpy(), dtype=np.int64)
+    def follow(self, searches: QuickSearches) -> None:
+        """Takes all searches some steps further."""
+        cache, stack, ids = self._stepper.cache, self._stack, searches.ids
+        n_rows, most_rows = len(ids), searches.most_rows
+        if most_rows > stack.most_rows:
+            self._by_itself(searches)
+            return
+        n_past = cache.length
+        n_steps = min(_STEPS, cache.capacity - n_past)
         assert ids.min() >= 0 and ids.max() < self._head.n_outputs
-        tables = searches.tables(stack.room_for_logits(n_rows, self._head.n_outputs))
-        more = (ids, self._plan, self._factors, self._head.table, *tables)
-        stack.write(self._found.write_on, self._around(cache.length), cache, n_rows, more)
-        return searches.took(tables)
+        position, relative = stack.embedding.position, stack.relative
+        places = None if position is None else position(torch.arange(n_past + n_steps).unsqueeze(0)).contiguous()
+        self._plan[at.PLACES] = 0 if places is None else places.data_ptr()
+        bias = None if relative is None else relative(n_queries=1, n_keys=n_past + n_steps).contiguous()
+        lying = self._lying or _Lying.of(self._stepper, n_rows=n_rows)
+        lying = lying.with_room(n_rows=n_rows, most_rows=most_rows, n_keys=n_past + n_steps)
+
+        def arrange(shape: np.ndarray) -> None:
+            lying.point(shape, self._plan)
+            if bias is not None:  # the last of all distances; each step has one more
+                shape[at.POSITION_BIAS] += 4 * (n_steps - 1)
+
+        several = searches.several(n_steps, stack.room_for_logits(most_rows, self._head.n_outputs))
+        *found, others = several
+        mask = AttentionMask(n_queries=1, n_keys=cache.source_length)
+        around = Surroundings(
+            mask=AttentionMask(n_queries=1, n_keys=n_past + 1),
+            rotation=None,
+            bias_1HQK=bias,
+            source=Source(hidden_BSD=self._stepper.encoded_BSD, mask=mask),
+        )
+        steps = Steps(around=around, n_rows=n_rows, most_rows=most_rows, n_steps=n_steps, arrange=arrange)
+        stack.write(self._found.write_on, cache, steps, self._plan, self._factors, self._head.table, *found, *others)
+        del places
+        searches.took_several(several)
+        self._lying = lying.after(int(several.state[at.N_STEPS]), n_rows=len(searches.ids))
+
+    def _by_itself(self, searches: QuickSearches) -> None:
+        """One step where there are more rows than kernels are good for."""
+        rows_B, _ = searches.advance(self._stepper.step(torch.as_tensor(searches.ids)))
+        if len(searches.live):
+            self._stepper.select(rows_B)
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Goes on with these rows."""
         self._stepper.select(rows_B)
 
-    def _around(self, n_past: int) -> Surroundings:
-        relative, mask_BS = self._stack.relative, self._stepper.source_mask_BS
-        if self._source is None or self._source[0] is not mask_BS:
-            mask = AttentionMask(n_queries=1, n_keys=self._stepper.cache.source_length, keys=mask_BS)
-            self._source = (mask_BS, mask)
-        return Surroundings(
-            mask=AttentionMask(n_queries=1, n_keys=n_past + 1),
-            rotation=None,
-            bias_1HQK=None if relative is None else relative(n_queries=1, n_keys=n_past + 1),
-            source=Source(hidden_BSD=self._stepper.encoded_BSD, mask=self._source[1]),
+
+class _Lying(NamedTuple):
+    """Where the positions of rows lie: in which rows of memory those of targets and sources, and which are real.
+
+    Each is two tables, [of two, row, position]: a kernel reads one and writes the other, in turn.
+    """
+
+    own: np.ndarray
+    source: np.ndarray
+    real: np.ndarray | None
+
+    @classmethod
+    def of(cls, stepper: EncoderDecoderStepper, *, n_rows: int) -> "_Lying":
+        """As a stepper has it now."""
+        block, mask_BS = stepper.cache.blocks[0], stepper.source_mask_BS
+        places = np.arange(n_rows)[:, None]
+        own, source = block.own.stored().lines_BK, block.cross.stored().lines_BK
+        n_keys, n_source = block.own.length + 1, block.cross.length
+        return cls(
+            own=np.broadcast_to(places, (1, n_rows, n_keys)) if own is None else own.numpy()[None, :, :n_keys],
+            source=np.broadcast_to(places, (1, n_rows, n_source)) if source is None else source.numpy()[None],
+            real=None if mask_BS is None else mask_BS.numpy()[None],
         )
+
+    def with_room(self, *, n_rows: int, most_rows: int, n_keys: int) -> "_Lying":
+        """Tables with room for more rows and positions; the first is as it was."""
+        own = np.empty((2, most_rows, n_keys + 1), dtype=np.int64)
+        own[0, :n_rows, : self.own.shape[2]] = self.own[0, :n_rows]
+        source = np.empty((2, most_rows, self.source.shape[2]), dtype=np.int64)
+        source[0, :n_rows] = self.source[0, :n_rows]
+        if self.real is None:
+            return _Lying(own=own, source=source, real=None)
+        real = np.empty((2, most_rows, self.real.shape[2]), dtype=np.bool_)
+        real[0, :n_rows] = self.real[0, :n_rows]
+        return _Lying(own=own, source=source, real=real)
+
+    def point(self, shape: np.ndarray, plan: np.ndarray) -> None:
+        """Points the tables of a step here."""
+        shape[at.LINES], plan[at.OTHER_LINES] = self.own[0].ctypes.data, self.own[1].ctypes.data
+        shape[at.SOURCE_LINES], plan[at.OTHER_SOURCE_LINES] = self.source[0].ctypes.data, self.source[1].ctypes.data
+        shape[at.LINES_ROW], shape[at.SOURCE_LINES_ROW] = self.own.strides[1], self.source.strides[1]
+        if self.real is not None:
+            shape[at.SOURCE_MASK], plan[at.OTHER_MASK] = self.real[0].ctypes.data, self.real[1].ctypes.data
+            shape[at.SOURCE_MASK_ROW] = self.real.strides[1]
+
+    def after(self, n_steps: int, *, n_rows: int) -> "_Lying":
+        """What a kernel has left after so many steps."""
+        last = slice(n_steps % 2, n_steps % 2 + 1)
+        real = None if self.real is None else self.real[last, :n_rows]
+        return _Lying(own=self.own[last, :n_rows], source=self.source[last, :n_rows], real=real)
 
 
 def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:

@@ -33,7 +33,7 @@ _yield = types.ExternalFunction("sched_yield", types.int32()) if sys.platform !=
 @kernel
 @no_type_check
 def meet(barrier, size, turn_number):
-    """Waits until every thread has come here; gives the number of the next meeting."""
+    """Waits until every thread has come here; gives the number of the meeting after these."""
     if size > 1:
         arrive(barrier)
         looks = 0
@@ -238,13 +238,12 @@ def _go_on(shape, source, target, stride, place, size):
 
 @kernel
 @no_type_check
-def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride):
+def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride, turn_number):
     """The stream through all blocks; it comes in PRE of the first and is left in POST of the last.
 
     `buffers` has one row of addresses for all blocks, or one for each. Every thread leaves the rows that are its share;
     gives the number of the next meeting.
     """
-    turn_number = 1
     for layer in range(len(blocks)):
         block, where = blocks[layer], buffers[min(layer, len(buffers) - 1)]
         if layer:
@@ -291,5 +290,5 @@ def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride):
 @no_type_check
 def pass_blocks(place, size, barrier, shape, numbers, blocks, buffers, stride):
     """The stream through all blocks."""
-    turn_number = go_through(place, size, barrier, shape, numbers, blocks, buffers, stride)
+    turn_number = go_through(place, size, barrier, shape, numbers, blocks, buffers, stride, 1)
     meet(barrier, size, turn_number)

@@ -51,8 +51,10 @@ class _OwnLayer(KeyValueCache):
         """Takes the keys and values of one new position; gives those of all positions so far."""
         return self._memory.write(self._layer, key_BGKC, value_BGKC)
 
-    def opened(self) -> Memory:
-        """The memory of all positions and one more, which a kernel writes."""
+    def opened(self, n_new: int = 1, *, n_rows: int = 0) -> Memory:
+        """The memory of all positions and one more, which a kernel writes; its rows are all there are."""
+        assert n_new == 1
+        del n_rows
         return Memory(*self._memory.open(self._layer), None)
 
 

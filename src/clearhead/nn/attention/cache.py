@@ -68,15 +68,21 @@ class KeyValueCache:
         self.length = end
         return self.so_far()
 
-    def opened(self) -> Memory:
-        """The memory of all positions and one more, which counts now: a kernel writes it in each row's own place.
+    def opened(self, n_new: int = 1, *, n_rows: int = 0) -> Memory:
+        """The memory of all positions and some more, which count now: a kernel writes them in each row's own place.
+
+        Args:
+            n_new: How many more.
+            n_rows: Rows that there may be on the way.
 
         Raises:
-            DecodingError: It does not fit.
+            DecodingError: They do not fit.
         """
-        end = self.length + 1
+        end = self.length + n_new
         self._check_fits(end)
         assert self._key_BGKC is not None and self._value_BGKC is not None, "nothing was appended yet"
+        if n_rows > self._key_BGKC.shape[0]:
+            self._move(n_rows, self._key_BGKC.shape[2])
         if end > self._key_BGKC.shape[2]:
             self._grow(end)
         self.length = end

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from clearhead.config import SIZES, architecture
-from clearhead.decoding import DecodingSettings
+from clearhead.decoding import DecodingSettings, EarlyStopping, Finish
 from clearhead.engine import Engine, Reply, Request, WeightFormat
 from clearhead.engine import engine as engine_module
 from clearhead.engine.kernels import ready
+from clearhead.engine.kernels.quick_search import QuickSearches
 from clearhead.engine.kernels.quick_writer import QuickWriter
 from clearhead.models import EncoderDecoder, build
 from clearhead.probe import Recorder, listen
@@ -32,9 +33,9 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     torch.set_num_threads(before)
 
 
-def engine(name: str, weights: WeightFormat) -> Engine:
+def engine(name: str, weights: WeightFormat, *, vocab_size: int = 90) -> Engine:
     size = replace(SIZES["tiny"], n_layers=2, n_heads=2, width=32, feedforward_width=40, max_length=64)
-    network = build(architecture(name, size=size, vocab_size=90), seed=2)
+    network = build(architecture(name, size=size, vocab_size=vocab_size), seed=2)
     assert isinstance(network, EncoderDecoder)
     return Engine(network=network.eval(), weights=weights, start_id=0)
 
@@ -45,13 +46,13 @@ def step_by_step(monkeypatch: pytest.MonkeyPatch, made: Engine, requests: list[R
         return made.generate(requests)
 
 
-def count_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def count_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     taken: list[int] = []
     follow = QuickWriter.follow
 
-    def counted(self: QuickWriter, ids_B: torch.Tensor, searches: object) -> object:
-        taken.append(len(ids_B))
-        return follow(self, ids_B, searches)
+    def counted(self: QuickWriter, searches: QuickSearches) -> None:
+        taken.append(len(searches.ids))
+        follow(self, searches)
 
     monkeypatch.setattr(QuickWriter, "follow", counted)
     return taken
@@ -64,13 +65,42 @@ def test_the_same_beams_as_by_steps(
 ) -> None:
     made = engine(name, weights)
     requests = [Request(ids=source, settings=SETTINGS) for source in SOURCES]
-    wanted, taken = step_by_step(monkeypatch, made, requests), count_steps(monkeypatch)
+    wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
     found = made.generate(requests)
-    assert max(taken) == 4 * len(SOURCES) and len(taken) > 10
+    assert taken[0] == 4 * len(SOURCES) and len(taken) == 2, "more steps than one call takes"
     for one, other in zip(found, wanted, strict=True):
         assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
         for answer, like in zip(one.answers, other.answers, strict=True):
             assert answer.score == pytest.approx(like.score, abs=2e-3)
+
+
+@pytest.mark.parametrize("early", list(EarlyStopping))
+@pytest.mark.parametrize("penalty", [0.0, 0.7, 2.0])
+@pytest.mark.parametrize("vocab_size", [3, 5, 9])
+def test_beams_may_be_few_at_first_and_end_at_any_step(
+    vocab_size: int, penalty: float, early: EarlyStopping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine("marian", WeightFormat.FLOAT32, vocab_size=vocab_size)
+    settings = replace(SETTINGS, beams=6, early_stopping=early, length_penalty=penalty, max_new_tokens=19)
+    requests = [Request(ids=(2, 1 + place % 2), settings=settings) for place in range(4)]
+    found = made.generate(requests)
+    for one, other in zip(found, step_by_step(monkeypatch, made, requests), strict=True):
+        assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
+        assert [answer.finish for answer in one.answers] == [answer.finish for answer in other.answers]
+
+
+def test_a_search_can_be_stopped_between_calls() -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+    settings = replace(SETTINGS, end_ids=(), max_new_tokens=60)
+    asked: list[None] = []
+
+    def cancelled() -> bool:
+        asked.append(None)
+        return len(asked) > 2
+
+    reply = made.generate([Request(ids=SOURCES[0], settings=settings)], cancelled=cancelled)[0]
+    assert reply.best.finish is Finish.CANCELLED
+    assert 1 < len(reply.best.ids) < 60
 
 
 def test_a_text_is_what_it_would_be_alone() -> None:
@@ -88,7 +118,7 @@ def test_many_rows_near_and_far() -> None:
 
 
 def test_who_listens_hears_steps_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, taken = engine("marian", WeightFormat.FLOAT32), count_steps(monkeypatch)
+    made, taken = engine("marian", WeightFormat.FLOAT32), count_calls(monkeypatch)
     request = Request(ids=SOURCES[0], settings=SETTINGS)
     recorder = Recorder("decoder.1.cross.pattern")
     with listen(recorder):
@@ -100,7 +130,7 @@ def test_who_listens_hears_steps_by_themselves(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_prompts_of_several_lengths_go_by_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, taken = engine("marian", WeightFormat.FLOAT32), count_steps(monkeypatch)
+    made, taken = engine("marian", WeightFormat.FLOAT32), count_calls(monkeypatch)
     requests = [Request(ids=SOURCES[0], prefix=prefix, settings=SETTINGS) for prefix in ((), (4, 5))]
     assert len(made.generate(requests)) == 2
     assert not taken

@@ -83,7 +83,7 @@ class QuickStack(Stack):
     def _hears_patterns_alone(self, around: Surroundings) -> bool:
         """Whether all that is heard of a reading is patterns of texts of one length, which the kernel can leave."""
         whole = around.mask.keys is None and self.config.head_width % at.PANEL == 0 and intact()
-        return whole and all(one.place == at.PATTERN for one in self._heard(rotated=False).told)
+        return whole and self._heard(rotated=False).apart <= {at.PATTERN}
 
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
         table = self._table
@@ -110,7 +110,7 @@ class QuickStack(Stack):
             found.pass_blocks, shape, self._table.numbers, blocks, buffers.where, buffers.stride
         )
         del kept  # until here: the kernel has read it
-        tell(heard.told, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
+        tell(heard, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.end(n_rows, 1, width)
 
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:
@@ -119,13 +119,13 @@ class QuickStack(Stack):
         self._reading, laid = table, Laid(x_BSD=x_BSD, real_BS=real_BS)
         self._memory.reading = room(laid, self.config, getattr(self._memory, "reading", None))
         tables = {"shape": table.shape.copy(), "numbers": table.numbers, "blocks": table.blocks}
-        told = self._heard(rotated=False).told
-        if not told:
+        heard = self._heard(rotated=False)
+        if not heard.apart:
             return pass_texts(laid, found.pass_blocks, self._memory.reading, **tables)
         n_texts, length, _ = x_BSD.shape
         patterns = np.empty((len(self.blocks), len(laid.rows), self.config.attention.n_heads, length), dtype=np.float32)
         found_BSD = pass_texts(laid, found.pass_blocks, self._memory.reading, **tables, patterns=patterns)
-        tell_patterns(told, patterns, n_texts=n_texts)
+        tell_patterns(heard, patterns, n_texts=n_texts)
         return found_BSD
 
     def _heard(self, *, rotated: bool) -> Heard:

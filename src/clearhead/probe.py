@@ -52,26 +52,18 @@ class _Place(dict[str, tuple[Listener, ...]]):
     block of its own scope too: entering it makes nothing, and leaving goes back to the place around it.
     """
 
-    __slots__ = ("_around", "_inside", "listeners", "made", "prefix")
+    __slots__ = ("_around", "inside", "listeners", "made", "prefix")
 
     def __init__(self, *, listeners: tuple[Listener, ...], prefix: str = "", around: "_Place | None" = None) -> None:
         self.listeners = listeners
         self.prefix = prefix
         self._around = around
-        self._inside: dict[str, _Place] = {}
+        self.inside: dict[str, _Place] = {}
         self.made: dict[object, Any] | None = None
 
     def __missing__(self, name: str) -> tuple[Listener, ...]:
         site = self.prefix + name
         found = self[name] = tuple([listener for listener in self.listeners if listener.wants(site)])
-        return found
-
-    def inside(self, name: str) -> "_Place":
-        """The place within a scope of this one."""
-        found = self._inside.get(name)
-        if found is None:
-            found = _Place(listeners=self.listeners, prefix=f"{self.prefix}{name}.", around=self)
-            self._inside[name] = found
         return found
 
     def __enter__(self) -> None:
@@ -138,7 +130,13 @@ def intact() -> bool:
 def scope(name: str) -> AbstractContextManager[None]:
     """Puts a name before the sites of all probes inside."""
     place = _place.get()
-    return _nowhere if place is None else place.inside(name)
+    if place is None:
+        return _nowhere
+    found = place.inside.get(name)
+    if found is None:
+        found = _Place(listeners=place.listeners, prefix=f"{place.prefix}{name}.", around=place)
+        place.inside[name] = found
+    return found
 
 
 def present() -> tuple[Listener, ...]:
@@ -159,11 +157,13 @@ def listen(*listeners: Listener) -> Generator[None]:
             listener.forget()
     around = _place.get()
     prefix = "" if around is None else around.prefix
-    token = _place.set(_Place(listeners=(*present(), *listeners), prefix=prefix))
+    place = _Place(listeners=(*present(), *listeners), prefix=prefix)
+    token = _place.set(place)
     try:
         yield
     finally:
         _place.reset(token)
+        place.inside.clear()  # places know the one around them: such rings, and what was kept, would stay for long
     for listener in listeners:
         if isinstance(listener, Edit):
             listener.check_used()

@@ -92,36 +92,39 @@ class Tape:
 
     def expect(self, sites: tuple[str, ...]) -> None:
         """Makes place for sites whose values come next, in this order."""
-        edits = any(isinstance(one, Edit) for one in present())
+        edits, frame = any(isinstance(one, Edit) for one in present()), inspect.currentframe()
         for site in sites:
             if site not in self.pieces:
                 self.pieces[site] = []
                 if edits and _is_edited(site):
                     self.edited.add(site)
-                self.lines[site] = line_of(site, inspect.currentframe())
+                self.lines[site] = line_of(site, frame)
 
     def keep(self, site: str, array: np.ndarray) -> None:
         """Keeps a copy of an array."""
         if site not in self.pieces:
             self.expect((site,))
-        self.pieces[site].append(self._piece(array.shape, array, ()))
+        kept = array.copy() if self._file is None else None
+        start = 0 if kept is not None else self._stored(array)
+        self.pieces[site].append(Piece(self.step, array.shape, kept, start))
 
     def keep_all(self, sites: tuple[str, ...], values: np.ndarray) -> None:
         """Keeps a copy of the values of several sites, which lie one after another."""
         lists = self._alike.get(sites)
         if lists is None:
             lists = self._alike[sites] = [self.pieces[site] for site in sites]
-        piece = self._piece(values.shape[1:], values, sites)
+        kept = values.copy() if self._file is None else None
+        start = 0 if kept is not None else self._stored(values)
+        piece = Piece(self.step, values.shape[1:], kept, start, sites)
         for pieces in lists:
             pieces.append(piece)
 
-    def _piece(self, shape: tuple[int, ...], values: np.ndarray, sites: tuple[str, ...]) -> Piece:
-        if self._file is None:
-            return Piece(self.step, shape, values.copy(), 0, sites)
+    def _stored(self, values: np.ndarray) -> int:
+        """Writes values to the disk; gives where they begin there."""
         content = np.ascontiguousarray(values, dtype=np.float32)
         self._file.write(content.data)
         start, self._end = self._end, self._end + content.nbytes
-        return Piece(self.step, shape, None, start, sites)
+        return start
 
     def value(self, piece: Piece, site: str) -> np.ndarray:
         """The value of a site, read from the disk where it lies there."""

@@ -6,6 +6,7 @@ and one call keeps it for all of them.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -44,6 +45,14 @@ class _Left(NamedTuple):
     place: int
     sizes: tuple[int, ...]
     skip: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sites:
+    """Every site of a stack in its order, and where its values are left; known by itself, not by what it holds."""
+
+    names: tuple[str, ...]
+    lefts: tuple[_Left, ...]
 
 
 class Told(NamedTuple):
@@ -86,21 +95,21 @@ NOTHING = Heard((), (), [], frozenset())
 def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
     """What somebody hears now."""
     prefix, listeners = around()
-    names, lefts = _sites(prefix, config, n_layers=n_layers, has_cross=has_cross, rotated=rotated)
+    every = _sites(prefix, config, n_layers=n_layers, has_cross=has_cross, rotated=rotated)
     alone: dict[int, list[Listener]] = {}
     kept: list[Kept] = []
     coming: list[tuple[_Keeper, tuple[str, ...]]] = []
     for listener in listeners:
         if _keeps(listener):
             keeper = cast(_Keeper, listener)
-            wanted = [index for index, wants in enumerate(keeper.wants_all(names)) if wants]
-            kept += _together(keeper, names, [(index, lefts[index]) for index in wanted])
-            coming += [(keeper, tuple(names[index] for index in wanted))] if wanted else []
+            order, kinds = _together(every, keeper.wants_all(every.names))
+            kept += [Kept(sites, keeper.keep_all, keeper.takes_arrays, layers, left) for sites, layers, left in kinds]
+            coming += [(keeper, order)] if order else []
         else:
-            for index, name in enumerate(names):
+            for index, name in enumerate(every.names):
                 if listener.wants(name):
                     alone.setdefault(index, []).append(listener)
-    told = [Told(names[index], tuple(alone[index]), lefts[index]) for index in sorted(alone)]
+    told = [Told(every.names[index], tuple(alone[index]), every.lefts[index]) for index in sorted(alone)]
     return Heard(tuple(told), tuple(kept), coming, frozenset(one.left.place for one in (*told, *kept)))
 
 
@@ -110,19 +119,23 @@ def _keeps(listener: Listener) -> bool:
     return "keep_all" in vars(hearing)
 
 
-def _together(keeper: _Keeper, names: tuple[str, ...], wanted: list[tuple[int, _Left]]) -> list[Kept]:
-    """What one listener wants, kind by kind."""
-    kinds: dict[str, list[tuple[int, _Left]]] = {}
-    for index, left in wanted:
-        kinds.setdefault(left.kind, []).append((index, left))
-    found: list[Kept] = []
-    for alike in kinds.values():
-        layers = [left.layer for _, left in alike]
+@lru_cache(maxsize=64)
+def _together(
+    every: _Sites, wanted: tuple[bool, ...]
+) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], slice | list[int], _Left], ...]]:
+    """The sites that are wanted, in their order, and the same kind by kind: sites, blocks, and where they are left."""
+    names, lefts = every.names, every.lefts
+    kinds: dict[str, list[int]] = {}
+    for index, left in enumerate(lefts):
+        if wanted[index]:
+            kinds.setdefault(left.kind, []).append(index)
+    found: list[tuple[tuple[str, ...], slice | list[int], _Left]] = []
+    for indices in kinds.values():
+        layers = [lefts[index].layer for index in indices]
         whole = layers == list(range(layers[0], layers[-1] + 1))
         chosen = slice(layers[0], layers[-1] + 1) if whole else layers  # a slice of a buffer is no copy of it
-        sites = tuple(names[index] for index, _ in alike)
-        found.append(Kept(sites, keeper.keep_all, keeper.takes_arrays, chosen, alike[0][1]))
-    return found
+        found.append((tuple(names[index] for index in indices), chosen, lefts[indices[0]]))
+    return tuple(name for name, wants in zip(names, wanted, strict=True) if wants), tuple(found)
 
 
 def tell(heard: Heard, buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
@@ -164,13 +177,10 @@ def _announce(heard: Heard) -> None:
 
 
 @lru_cache(maxsize=64)
-def _sites(
-    prefix: str, config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool
-) -> tuple[tuple[str, ...], tuple[_Left, ...]]:
-    """Every site of a stack in its order, and where its values are left."""
+def _sites(prefix: str, config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
     block = tuple(_inside(config, has_cross=has_cross, rotated=rotated))
     found = [_Left(kind, layer, place, sizes, skip) for layer in range(n_layers) for kind, place, sizes, skip in block]
-    return tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), tuple(found)
+    return _Sites(names=tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), lefts=tuple(found))
 
 
 def _inside(config: StackConfig, *, has_cross: bool, rotated: bool) -> Iterator[tuple[str, int, tuple[int, ...], int]]:

@@ -6,9 +6,8 @@ beyond what an early step saw, and stays empty.
 Sites of several blocks that were kept together are put together at once, as one array of all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -59,16 +58,17 @@ class Assembly:
         every = None if rows is None else tuple(rows)
         return cls(sites=sites, axes=axes, shape=tuple(whole), pieces=pieces, rows=every)
 
-    def put_together(self, tape: Tape) -> dict[str, np.ndarray]:
-        """The values of the whole of each site."""
+    def put_together(self, value: Callable[[Piece, str], np.ndarray] = Piece.of) -> dict[str, np.ndarray]:
+        """The values of the whole of each site.
+
+        Args:
+            value: Gives what a piece holds of a site.
+        """
         several = list(zip(*self.pieces, strict=True))
         if len(several) == 1:
-            whole = [
-                self._row(piece, tape.value(piece, site)) for site, piece in zip(self.sites, several[0], strict=True)
-            ]
             return {
-                site: np.ascontiguousarray(values, dtype=np.float32)
-                for site, values in zip(self.sites, whole, strict=True)
+                site: np.ascontiguousarray(self._row(piece, value(piece, site)), dtype=np.float32)
+                for site, piece in zip(self.sites, several[0], strict=True)
             }
         along, keys = _growing(self.axes)
         before = (slice(None),) * along
@@ -76,26 +76,49 @@ class Assembly:
         every = np.full((len(self.sites), *self.shape), empty, dtype=np.float32)
         start = 0
         for pieces in several:  # one by one: pieces from the disk are never in memory all at once
-            end = start + pieces[0].shape[along]
-            seen = () if keys is None else (..., slice(pieces[0].shape[keys]))
-            self._put(every, (*before, slice(start, end), *seen), pieces, tape)
+            first = pieces[0]
+            end = start + first.shape[along]
+            where = (*before, slice(start, end), *(() if keys is None else (..., slice(first.shape[keys]))))
+            if first.value is not None and first.sites == self.sites:
+                every[(slice(None), *where)] = self._row(first, first.value, several=True)
+            else:
+                for values, site, piece in zip(every, self.sites, pieces, strict=True):
+                    values[where] = self._row(piece, value(piece, site))
             start = end
         return dict(zip(self.sites, every, strict=True))
-
-    def _put(self, every: np.ndarray, where: tuple[Any, ...], pieces: Sequence[Piece], tape: Tape) -> None:
-        """Puts what passed all sites in one step where it belongs."""
-        first = pieces[0]
-        if first.value is not None and first.sites == self.sites:
-            every[(slice(None), *where)] = self._row(first, first.value, several=True)
-            return
-        for values, site, piece in zip(every, self.sites, pieces, strict=True):
-            values[where] = self._row(piece, tape.value(piece, site))
 
     def _row(self, piece: Piece, value: np.ndarray, *, several: bool = False) -> np.ndarray:
         if self.rows is None or piece.shape[0] == 1:  # before the first step, and at it, all beams are one row
             return value
         place = self.rows[piece.step] if piece.step >= 0 else 0
         return value[:, place : place + 1] if several else value[place : place + 1]
+
+
+class Wholes(Mapping[str, np.ndarray]):
+    """The values of all sites, each put together when it is first asked for: many a trace is looked at in a few places.
+
+    Args:
+        assemblies: The pieces of each site, in memory.
+    """
+
+    def __init__(self, assemblies: Mapping[str, Assembly]) -> None:
+        self._sites = tuple(assemblies)
+        self._waiting = dict(assemblies)
+        self._found: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, site: str) -> np.ndarray:
+        one = self._waiting.get(site)
+        if one is not None:
+            self._found |= one.put_together()
+            for each in one.sites:  # only now: whoever reads beside us finds it here or there
+                self._waiting.pop(each, None)
+        return self._found[site]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
 
 
 def together(tape: Tape) -> list[tuple[str, ...]]:

@@ -21,7 +21,7 @@ from clearhead.tasks.sources import whole_texts
 from clearhead.text import Encoding, Tokenizer
 from clearhead.text.words import check_text
 from clearhead.trace.anatomy import RECURRENT, Anatomy
-from clearhead.trace.assemble import Assembly, together
+from clearhead.trace.assemble import Assembly, Wholes, together
 from clearhead.trace.file import load_trace, write_trace
 from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.lineage import path_of
@@ -252,13 +252,13 @@ def finished(
     family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
     anatomy = Anatomy(config=config) if isinstance(config, ModelConfig) else None
     found = [Assembly.of(tape, sites, family=family, rows=rows) for sites in together(tape)]
-    assemblies = {site: one for one in found if one is not None for site in one.sites}
-    sites = {site: _site_record(site, assemblies[site], tape, anatomy) for site in tape.pieces if site in assemblies}
+    by_site = {site: one for one in found if one is not None for site in one.sites}
+    assemblies = {site: by_site[site] for site in tape.pieces if site in by_site}
+    sites = {site: _site_record(site, one, tape, anatomy) for site, one in assemblies.items()}
     trace = Trace(model=name, family=family, config=described(config), sites=sites, **facts)
-    if tape.out is not None:
-        return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape)[site]))
-    values = {site: value for one in found if one is not None for site, value in one.put_together(tape).items()}
-    return replace(trace, values={site: values[site] for site in sites})
+    if tape.out is None:
+        return replace(trace, values=Wholes(assemblies))
+    return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape.value)[site]))
 
 
 @lru_cache(maxsize=16)

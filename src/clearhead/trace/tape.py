@@ -38,6 +38,11 @@ class Piece(NamedTuple):
     start: int
     sites: tuple[str, ...] = ()
 
+    def of(self, site: str) -> np.ndarray:
+        """The value of a site, where it lies in memory."""
+        assert self.value is not None, "it lies on the disk"
+        return self.value[self.sites.index(site)] if self.sites else self.value
+
 
 class Tape:
     """Keeps the values of some sites, step by step.
@@ -128,11 +133,10 @@ class Tape:
 
     def value(self, piece: Piece, site: str) -> np.ndarray:
         """The value of a site, read from the disk where it lies there."""
-        place = piece.sites.index(site) if piece.sites else 0
         if piece.value is not None:
-            return piece.value[place] if piece.sites else piece.value
+            return piece.of(site)
         n_bytes = math.prod(piece.shape) * _FLOAT_BYTES
-        self._file.seek(piece.start + place * n_bytes)
+        self._file.seek(piece.start + n_bytes * (piece.sites.index(site) if piece.sites else 0))
         return np.frombuffer(self._file.read(n_bytes), dtype=np.float32).reshape(piece.shape)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clearhead.config import Family
 from clearhead.trace import Tape
-from clearhead.trace.assemble import Assembly, together
+from clearhead.trace.assemble import Assembly, Wholes, together
 
 PATTERNS = tuple(f"decoder.{layer}.self.pattern" for layer in range(3))
 QUERIES = tuple(f"decoder.{layer}.self.query" for layer in range(3))
@@ -41,7 +41,7 @@ def tape_of(*, at_once: bool, out: Path | None = None, upto: int = 6) -> Tape:
 
 def put_together(tape: Tape, rows: Sequence[int] | None = ROWS) -> dict[str, np.ndarray]:
     found = [Assembly.of(tape, sites, family=Family.DECODER_ONLY, rows=rows) for sites in together(tape)]
-    return {site: values for one in found if one is not None for site, values in one.put_together(tape).items()}
+    return {site: values for one in found if one is not None for site, values in one.put_together(tape.value).items()}
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -86,3 +86,21 @@ def test_one_reading_is_given_as_it_is() -> None:
     found = put_together(tape, rows=None)
     for value, site in zip(values, PATTERNS, strict=True):
         np.testing.assert_array_equal(found[site], value)
+
+
+def test_wholes_are_put_together_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    tape, asked = tape_of(at_once=True), []
+    wanted = put_together(tape)
+    found = [Assembly.of(tape, sites, family=Family.DECODER_ONLY, rows=ROWS) for sites in together(tape)]
+    wholes = Wholes({site: one for one in found if one is not None for site in one.sites})
+    plain = Assembly.put_together
+    monkeypatch.setattr(Assembly, "put_together", lambda one: asked.append(one.sites) or plain(one))
+    assert len(wholes) == 6 and list(wholes) == [*PATTERNS, *QUERIES]
+    assert not asked
+    for _ in range(2):
+        for site in QUERIES:
+            np.testing.assert_array_equal(wholes[site], wanted[site])
+    assert asked == [QUERIES]
+    assert wholes[QUERIES[0]] is wholes[QUERIES[0]]
+    with pytest.raises(KeyError):
+        wholes["logits"]

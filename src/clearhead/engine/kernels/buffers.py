@@ -1,5 +1,7 @@
 """The memory of a step: one buffer for the values of each stage, which blocks share unless somebody hears them."""
 
+from math import prod
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -58,24 +60,17 @@ class Buffers:
 
     def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> Tensor:
         """What a stage left, as its part would have it: the first numbers of every row in this shape, till the next."""
-        n = 1
-        for size in shape:
-            n *= size
+        n = prod(shape)
         return self._rows[layer][place][:n_rows, skip : skip + n].view(n_rows, *shape)
 
     def array(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> np.ndarray:
         """The same as an array, which is sooner made than a tensor."""
-        n = 1
-        for size in shape:
-            n *= size
+        n = prod(shape)
         return self._arrays[layer][place][:n_rows, skip : skip + n].reshape(n_rows, *shape)
 
     def every(self, place: int, n_rows: int, *shape: int, skip: int = 0, layers: slice | list[int]) -> np.ndarray:
         """The same of several blocks that have this buffer for themselves, one after another."""
-        n = 1
-        for size in shape:
-            n *= size
-        found = self._every[place][layers, :n_rows, skip : skip + n]
+        found = self._every[place][layers, :n_rows, skip : skip + prod(shape)]
         return found.reshape(len(found), n_rows, *shape)
 
     def begin(self, x_BD: Tensor) -> None:

@@ -166,8 +166,9 @@ def tell_patterns(heard: Heard, patterns: np.ndarray, *, n_texts: int) -> None:
         keep_all(sites, values if takes_arrays else map(_tensor, values.copy()))
 
 
-def _filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> list[int]:
-    return [n_keys if size == _KEYS else n_source if size == _SOURCE else size for size in sizes]
+def _filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> tuple[int, ...]:
+    last = sizes[-1]  # the only one that a step fills in
+    return sizes if last > 0 else (*sizes[:-1], n_keys if last == _KEYS else n_source)
 
 
 def _announce(heard: Heard) -> None:

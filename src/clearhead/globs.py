@@ -24,10 +24,10 @@ class Globs:
         return found
 
     def match_all(self, sites: tuple[str, ...]) -> tuple[bool, ...]:
-        """Whether each of these sites is meant."""
-        found = _fitting(sites, self.patterns)
-        self.seen.update(zip(sites, found, strict=True))
-        return found
+        """Whether each of these sites, of which none comes twice, is meant."""
+        known = _fitting(sites, self.patterns)
+        self.seen.update(known)
+        return tuple(known.values())
 
     def fits(self, site: str) -> bool:
         """Whether a site is meant, without a note that it was asked about."""
@@ -42,6 +42,6 @@ def _fits(site: str, patterns: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _fitting(sites: tuple[str, ...], patterns: tuple[str, ...]) -> tuple[bool, ...]:
+def _fitting(sites: tuple[str, ...], patterns: tuple[str, ...]) -> dict[str, bool]:
     """The same of all sites of a stack at once."""
-    return tuple(_fits(site, patterns) for site in sites)
+    return {site: _fits(site, patterns) for site in sites}

@@ -100,7 +100,7 @@ def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) 
     kept: list[Kept] = []
     coming: list[tuple[_Keeper, tuple[str, ...]]] = []
     for listener in listeners:
-        if _keeps(listener):
+        if _keeps(type(listener)):
             keeper = cast(_Keeper, listener)
             order, kinds = _together(every, keeper.wants_all(every.names))
             kept += [Kept(sites, keeper.keep_all, keeper.takes_arrays, layers, left) for sites, layers, left in kinds]
@@ -113,9 +113,10 @@ def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) 
     return Heard(tuple(told), tuple(kept), coming, frozenset(one.left.place for one in (*told, *kept)))
 
 
-def _keeps(listener: Listener) -> bool:
-    """Whether a listener keeps several sites at once; a subclass of one that does may hear in a way of its own."""
-    hearing = next((one for one in type(listener).__mro__ if vars(one).keys() & {"hear", "wants"}), type(listener))
+@lru_cache(maxsize=64)
+def _keeps(listener: type) -> bool:
+    """Whether a kind of listener keeps several sites at once; a subclass of one may hear in a way of its own."""
+    hearing = next((one for one in listener.__mro__ if vars(one).keys() & {"hear", "wants"}), listener)
     return "keep_all" in vars(hearing)
 
 

@@ -2,7 +2,7 @@
 
 Takes: a value on its way through a model, and the name of the place.
 Gives: the same value, or what a listener put in its stead.
-Uses:  errors.
+Uses:  errors, globs.
 Never: torch; a probe does not care what passes through it.
 
 A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the full site, `decoder.2.cross.pattern`:
@@ -18,13 +18,13 @@ A name that begins with @ is no value of the model but what steers it: `decoder.
 A glob hears it only where it spells the @ itself, so that `decoder.*` means values alone.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from fnmatch import fnmatchcase
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from clearhead.errors import TraceError, nearest
+from clearhead.globs import Globs
 
 __all__ = ["Edit", "Listener", "Recorder", "around", "borrowed", "edited", "heard", "intact", "listen", "once"]
 __all__ += ["probe", "scope"]
@@ -45,37 +45,25 @@ class Listener(Protocol):
         ...
 
 
-class _Place:
-    """Where a pass is, for some listeners: the scopes that it is in, and who hears what there.
+class _Place(dict[str, tuple[Listener, ...]]):
+    """Where a pass is, for some listeners: the scopes that it is in, and who hears each of its sites.
 
-    Every step of decoding passes the same places, so that each is asked about once and remembered. A place is the
+    Every step of decoding passes the same places, so that each site is asked about once and remembered. A place is the
     block of its own scope too: entering it makes nothing, and leaving goes back to the place around it.
     """
 
-    __slots__ = ("_around", "_inside", "asked", "listeners", "made", "prefix")
+    __slots__ = ("_around", "inside", "listeners", "made", "prefix")
 
     def __init__(self, *, listeners: tuple[Listener, ...], prefix: str = "", around: "_Place | None" = None) -> None:
         self.listeners = listeners
         self.prefix = prefix
         self._around = around
-        self._inside: dict[str, _Place] = {}
-        self.asked: dict[str, tuple[Listener, ...]] = {}
-        self.made: dict[object, Any] = {}
+        self.inside: dict[str, _Place] = {}
+        self.made: dict[object, Any] | None = None
 
-    def hearers(self, name: str) -> tuple[Listener, ...]:
-        """Who hears a site of this place."""
-        found = self.asked.get(name)
-        if found is None:
-            site = self.prefix + name
-            found = self.asked[name] = tuple(listener for listener in self.listeners if listener.wants(site))
-        return found
-
-    def inside(self, name: str) -> "_Place":
-        """The place within a scope of this one."""
-        found = self._inside.get(name)
-        if found is None:
-            found = _Place(listeners=self.listeners, prefix=f"{self.prefix}{name}.", around=self)
-            self._inside[name] = found
+    def __missing__(self, name: str) -> tuple[Listener, ...]:
+        site = self.prefix + name
+        found = self[name] = tuple([listener for listener in self.listeners if listener.wants(site)])
         return found
 
     def __enter__(self) -> None:
@@ -94,8 +82,7 @@ def probe(name: str, value: Value) -> Value:
     place = _place.get()
     if place is None:
         return value
-    hearers = place.asked.get(name)  # asked here, and not by a call: there are dozens of probes in a step
-    for listener in place.hearers(name) if hearers is None else hearers:
+    for listener in place[name]:
         value = listener.hear(place.prefix + name, value)
     return value
 
@@ -103,7 +90,7 @@ def probe(name: str, value: Value) -> Value:
 def heard(*names: str) -> bool:
     """Whether anybody wants one of these sites of the present scope: asked where a faster way would not compute it."""
     place = _place.get()
-    return place is not None and any(map(place.hearers, names))
+    return place is not None and any(place[name] for name in names)
 
 
 def around() -> tuple[str, tuple[Listener, ...]]:
@@ -117,9 +104,12 @@ def once(key: object, make: Callable[[], Value]) -> Value | None:
     place = _place.get()
     if place is None:
         return None
-    if key not in place.made:
-        place.made[key] = make()
-    return place.made[key]
+    made = place.made
+    if made is None:
+        made = place.made = {}
+    if key not in made:
+        made[key] = make()
+    return made[key]
 
 
 def edited(site: str) -> bool:
@@ -140,7 +130,13 @@ def intact() -> bool:
 def scope(name: str) -> AbstractContextManager[None]:
     """Puts a name before the sites of all probes inside."""
     place = _place.get()
-    return _nowhere if place is None else place.inside(name)
+    if place is None:
+        return _nowhere
+    found = place.inside.get(name)
+    if found is None:
+        found = _Place(listeners=place.listeners, prefix=f"{place.prefix}{name}.", around=place)
+        place.inside[name] = found
+    return found
 
 
 def present() -> tuple[Listener, ...]:
@@ -161,32 +157,16 @@ def listen(*listeners: Listener) -> Generator[None]:
             listener.forget()
     around = _place.get()
     prefix = "" if around is None else around.prefix
-    token = _place.set(_Place(listeners=(*present(), *listeners), prefix=prefix))
+    place = _Place(listeners=(*present(), *listeners), prefix=prefix)
+    token = _place.set(place)
     try:
         yield
     finally:
         _place.reset(token)
+        place.inside.clear()  # places know the one around them: such rings, and what was kept, would stay for long
     for listener in listeners:
         if isinstance(listener, Edit):
             listener.check_used()
-
-
-class _Globs:
-    """Site patterns: `*` stands for any run of characters, dots too."""
-
-    def __init__(self, *, patterns: tuple[str, ...]) -> None:
-        self.patterns = patterns
-        self.seen: dict[str, bool] = {}
-
-    def match(self, site: str) -> bool:
-        known = self.seen.get(site)
-        if known is None:
-            known = self.seen[site] = self.fits(site)
-        return known
-
-    def fits(self, site: str) -> bool:
-        fitting = [pattern for pattern in self.patterns if "@" in pattern or "@" not in site]
-        return any(fnmatchcase(site, pattern) for pattern in fitting)
 
 
 class Recorder:
@@ -200,8 +180,10 @@ class Recorder:
         sites: Site names or globs; everything, if none is given.
     """
 
+    takes_arrays = False
+
     def __init__(self, *sites: str) -> None:
-        self._globs = _Globs(patterns=sites or ("*",))
+        self._globs = Globs(*(sites or ("*",)))
         self.history: dict[str, list[Any]] = {}
 
     def wants(self, site: str) -> bool:
@@ -212,6 +194,20 @@ class Recorder:
         """Keeps a copy and lets the value pass."""
         self.history.setdefault(site, []).append(_copy(value))
         return value
+
+    def wants_all(self, sites: tuple[str, ...]) -> tuple[bool, ...]:
+        """Whether each of these sites is one of those asked for."""
+        return self._globs.match_all(sites)
+
+    def expect(self, sites: tuple[str, ...]) -> None:
+        """Makes place for sites whose values come next, in this order."""
+        for site in sites:
+            self.history.setdefault(site, [])
+
+    def keep_all(self, sites: tuple[str, ...], values: Iterable[Any]) -> None:
+        """Keeps values that nobody else has, one of each site: they need no copy."""
+        for site, value in zip(sites, values, strict=True):
+            self.history[site].append(value)
 
     def __getitem__(self, site: str) -> Any:
         if site not in self.history:
@@ -244,7 +240,7 @@ class Edit:
 
     def __init__(self, site: str, change: Callable[[Any], Any]) -> None:
         self._site = site
-        self._globs = _Globs(patterns=(site,))
+        self._globs = Globs(site)
         self._change = change
 
     def wants(self, site: str) -> bool:

@@ -46,19 +46,22 @@ def choose(logits_BV: Float[Tensor, "B V"], rows: Sequence[Row]) -> list[tuple[i
 
 
 def _asks_for_more(row: Row) -> bool:
-    """Whether a row wants anything but the likeliest id."""
-    return row.scored or row.settings.draws or needed(row.settings)
+    """Whether a row wants anything but the likeliest id and its log-probability."""
+    return row.settings.draws or needed(row.settings)
 
 
 def _plainly(logits_BV: Tensor, rows: Sequence[Row]) -> list[tuple[int, float | None]]:
     """The likeliest id of every row; NumPy looks at several numbers at once, and torch at one."""
-    found: list[tuple[int, float | None]] = []
+    chosen: list[int] = []
     for logits_V, row in zip(logits_BV.detach().numpy(), rows, strict=True):
-        index = int(logits_V.argmax())
-        if not isfinite(logits_V[index]):
+        chosen.append(int(logits_V.argmax()))
+        if not isfinite(logits_V[chosen[-1]]):
             raise _nothing_left(row)
-        found.append((index, None))
-    return found
+    if not any(row.scored for row in rows):
+        return [(index, None) for index in chosen]
+    log_p_BV = logits_BV.detach().log_softmax(-1).numpy()
+    scores = [float(log_p_BV[place, index]) if rows[place].scored else None for place, index in enumerate(chosen)]
+    return list(zip(chosen, scores, strict=True))
 
 
 def _likeliest(logits_BV: Tensor) -> Tensor:

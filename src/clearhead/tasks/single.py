@@ -6,7 +6,7 @@ from clearhead.config import Family
 from clearhead.engine import Request
 from clearhead.errors import TextError
 from clearhead.tasks.completion import capped, writing_settings
-from clearhead.tasks.language_pairs import instruction
+from clearhead.tasks.language_pairs import Instruction, instruction
 from clearhead.tasks.loaded import Loaded
 from clearhead.tasks.options import settings_of
 from clearhead.tasks.sources import prompt_ids, source_ids
@@ -29,11 +29,9 @@ def text_ids(loaded: Loaded, text: str, *, to: str | None = None) -> tuple[int, 
     Raises:
         TextError: A language that the model does not know, or none where it knows several.
     """
-    text = check_text(text)
     if not translates(loaded, to):
-        return prompt_ids(loaded, text)
-    told = instruction(loaded, to=to, source=None)
-    return source_ids(loaded, [text], prefix=told.prefix, tag=told.tag)[0]
+        return prompt_ids(loaded, check_text(text))
+    return _source(loaded, text, instruction(loaded, to=to, source=None))
 
 
 def single_request(loaded: Loaded, text: str, *, to: str | None = None, **options: Any) -> Request:
@@ -45,8 +43,13 @@ def single_request(loaded: Loaded, text: str, *, to: str | None = None, **option
         to: The language to write, where the model translates.
         **options: How to decode, by the names of DecodingSettings.
     """
-    ids = text_ids(loaded, text, to=to)
     if translates(loaded, to):
         told = instruction(loaded, to=to, source=None)
-        return Request(ids=ids, settings=settings_of(loaded, usual=USUAL, asked=options, tasks=told.tasks))
+        settings = settings_of(loaded, usual=USUAL, asked=options, tasks=told.tasks)
+        return Request(ids=_source(loaded, text, told), settings=settings)
+    ids = text_ids(loaded, text, to=to)
     return Request(ids=ids, settings=capped(loaded, writing_settings(loaded, options), ids, options))
+
+
+def _source(loaded: Loaded, text: str, told: Instruction) -> tuple[int, ...]:
+    return source_ids(loaded, [check_text(text)], prefix=told.prefix, tag=told.tag)[0]

@@ -2,9 +2,11 @@
 
 Attention's queries and keys grow by a position a step. Scores and patterns grow along both: what came later is
 beyond what an early step saw, and stays empty.
+
+Sites of several blocks that were kept together are put together at once, as one array of all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,67 +18,137 @@ from clearhead.trace.tape import Piece, Tape
 
 @dataclass(frozen=True, kw_only=True)
 class Assembly:
-    """One site's pieces, measured before they are put together.
+    """The pieces of one site, or of several like ones, measured before they are put together.
 
     Attributes:
-        site: The site.
-        axes: The letters of its axes.
-        shape: The shape of the whole.
-        pieces: What the text itself passed, in order.
+        sites: The sites.
+        axes: The letters of the axes of each.
+        shape: The shape of the whole of each.
+        pieces: For each site, what the text itself passed, in order.
         rows: The row of the batch that the text had at each of its steps; None where the batch stays whole.
     """
 
-    site: str
+    sites: tuple[str, ...]
     axes: str
     shape: tuple[int, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[list[Piece], ...]
     rows: tuple[int, ...] | None
 
     @classmethod
-    def of(cls, tape: Tape, site: str, *, family: Family, rows: Sequence[int] | None) -> "Assembly | None":
-        """The measures of a site; None where the text itself never passed it.
+    def of(cls, tape: Tape, sites: tuple[str, ...], *, family: Family, rows: Sequence[int] | None) -> "Assembly | None":
+        """The measures of like sites; None where the text itself never passed them.
 
         Args:
             tape: What passed.
-            site: The site.
+            sites: The sites, as `together` finds them.
             family: What kind of model it was.
             rows: The row of the batch at each step; steps beyond are those of other beams.
         """
-        kept = [piece for piece in tape.pieces[site] if rows is None or piece.step < len(rows)]
-        if not kept:
+        pieces = tuple(_kept(tape.pieces[site], rows) for site in sites)
+        if not pieces[0]:
             return None
-        shapes = [piece.shape for piece in kept]
-        axes = axes_of(site, family=family, rank=len(shapes[0]))
+        shapes = [piece.shape for piece in pieces[0]]
+        axes = axes_of(sites[0], family=family, rank=len(shapes[0]))
         whole = [1 if rows is not None else shapes[0][0], *shapes[0][1:]]
-        if len(kept) > 1:
+        if len(shapes) > 1:
             along, keys = _growing(axes)
             whole[along] = sum(shape[along] for shape in shapes)
             if keys is not None:
                 whole[keys] = max(shape[keys] for shape in shapes)
         every = None if rows is None else tuple(rows)
-        return cls(site=site, axes=axes, shape=tuple(whole), pieces=tuple(kept), rows=every)
+        return cls(sites=sites, axes=axes, shape=tuple(whole), pieces=pieces, rows=every)
 
-    def put_together(self, tape: Tape) -> np.ndarray:
-        """The values of the whole."""
-        if len(self.pieces) == 1:
-            return np.ascontiguousarray(self._row(tape, self.pieces[0]), dtype=np.float32)
+    def put_together(self, value: Callable[[Piece, str], np.ndarray] = Piece.of) -> dict[str, np.ndarray]:
+        """The values of the whole of each site.
+
+        Args:
+            value: Gives what a piece holds of a site.
+        """
+        several = list(zip(*self.pieces, strict=True))
+        if len(several) == 1:
+            return {
+                site: np.ascontiguousarray(self._row(piece, value(piece, site)), dtype=np.float32)
+                for site, piece in zip(self.sites, several[0], strict=True)
+            }
         along, keys = _growing(self.axes)
         before = (slice(None),) * along
-        values = np.full(self.shape, 0.0 if self.site.endswith(".pattern") else np.nan, dtype=np.float32)
+        empty = 0.0 if self.sites[0].endswith(".pattern") else np.nan
+        every = np.full((len(self.sites), *self.shape), empty, dtype=np.float32)
         start = 0
-        for piece in self.pieces:  # one by one: pieces from the disk are never in memory all at once
-            end = start + piece.shape[along]
-            seen = () if keys is None else (..., slice(piece.shape[keys]))
-            values[(*before, slice(start, end), *seen)] = self._row(tape, piece)
+        for pieces in several:  # one by one: pieces from the disk are never in memory all at once
+            first = pieces[0]
+            end = start + first.shape[along]
+            where = (*before, slice(start, end), *(() if keys is None else (..., slice(first.shape[keys]))))
+            if first.value is not None and first.sites == self.sites:
+                every[(slice(None), *where)] = self._row(first, first.value, several=True)
+            else:
+                for values, site, piece in zip(every, self.sites, pieces, strict=True):
+                    values[where] = self._row(piece, value(piece, site))
             start = end
-        return values
+        return dict(zip(self.sites, every, strict=True))
 
-    def _row(self, tape: Tape, piece: Piece) -> np.ndarray:
-        value = tape.value(piece)
+    def _row(self, piece: Piece, value: np.ndarray, *, several: bool = False) -> np.ndarray:
         if self.rows is None or piece.shape[0] == 1:  # before the first step, and at it, all beams are one row
             return value
         place = self.rows[piece.step] if piece.step >= 0 else 0
-        return value[place : place + 1]
+        return value[:, place : place + 1] if several else value[place : place + 1]
+
+
+class Wholes(Mapping[str, np.ndarray]):
+    """The values of all sites, each put together when it is first asked for: many a trace is looked at in a few places.
+
+    Args:
+        assemblies: The pieces of each site, in memory.
+    """
+
+    def __init__(self, assemblies: Mapping[str, Assembly]) -> None:
+        self._sites = tuple(assemblies)
+        self._waiting = dict(assemblies)
+        self._found: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, site: str) -> np.ndarray:
+        one = self._waiting.get(site)
+        if one is not None:
+            self._found |= one.put_together()
+            for each in one.sites:  # only now: whoever reads beside us finds it here or there
+                self._waiting.pop(each, None)
+        return self._found[site]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
+
+
+def together(tape: Tape) -> list[tuple[str, ...]]:
+    """All sites of a tape, those together that the last step kept together and that passed alike before it."""
+    found: dict[int, list[str]] = {}
+    lone: list[tuple[str, ...]] = []
+    for site, pieces in tape.pieces.items():
+        last = pieces[-1]
+        others = found.setdefault(id(last), []) if last.sites and last.value is not None else None
+        if others is None or (others and not _alike(tape.pieces[others[0]], pieces)):
+            lone.append((site,))
+        else:
+            others.append(site)
+    return [*lone, *map(tuple, found.values())]
+
+
+def _alike(some: Sequence[Piece], others: Sequence[Piece]) -> bool:
+    """Whether two sites were passed at the same steps, by values of the same shapes."""
+    if len(some) != len(others):
+        return False
+    return all(
+        one is other or (one.step == other.step and one.shape == other.shape)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def _kept(pieces: Sequence[Piece], rows: Sequence[int] | None) -> list[Piece]:
+    if rows is None or pieces[-1].step < len(rows):
+        return list(pieces)
+    return [piece for piece in pieces if piece.step < len(rows)]
 
 
 def _growing(axes: str) -> tuple[int, int | None]:

@@ -21,7 +21,7 @@ from clearhead.tasks.sources import whole_texts
 from clearhead.text import Encoding, Tokenizer
 from clearhead.text.words import check_text
 from clearhead.trace.anatomy import RECURRENT, Anatomy
-from clearhead.trace.assemble import Assembly
+from clearhead.trace.assemble import Assembly, Wholes, together
 from clearhead.trace.file import load_trace, write_trace
 from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.lineage import path_of
@@ -251,13 +251,14 @@ def finished(
         raise TraceError("nothing ran, so that nothing was recorded", expected="at least one token to write")
     family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
     anatomy = Anatomy(config=config) if isinstance(config, ModelConfig) else None
-    found = [Assembly.of(tape, site, family=family, rows=rows) for site in tape.pieces]
-    assemblies = {one.site: one for one in found if one is not None}
-    sites = {site: _site_record(one, tape, anatomy) for site, one in assemblies.items()}
+    found = [Assembly.of(tape, sites, family=family, rows=rows) for sites in together(tape)]
+    by_site = {site: one for one in found if one is not None for site in one.sites}
+    assemblies = {site: by_site[site] for site in tape.pieces if site in by_site}
+    sites = {site: _site_record(site, one, tape, anatomy) for site, one in assemblies.items()}
     trace = Trace(model=name, family=family, config=described(config), sites=sites, **facts)
-    if tape.out is not None:
-        return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape)))
-    return replace(trace, values={site: one.put_together(tape) for site, one in assemblies.items()})
+    if tape.out is None:
+        return replace(trace, values=Wholes(assemblies))
+    return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape.value)[site]))
 
 
 @lru_cache(maxsize=16)
@@ -266,16 +267,16 @@ def described(config: ModelConfig | RecurrentConfig) -> Mapping[str, Any]:
     return to_dict(config)
 
 
-def _site_record(one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:
-    made = RECURRENT.get(one.site) if anatomy is None else anatomy.made(one.site)
+def _site_record(site: str, one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:
+    made = RECURRENT.get(site) if anatomy is None else anatomy.made(site)
     return SiteRecord(
         axes=one.axes,
         shape=one.shape,
         operation=made.operation if made else "",
         inputs=made.inputs if made else (),
         parameters=made.parameters if made else (),
-        line=tape.lines[one.site],
-        edited=one.site in tape.edited,
+        line=tape.lines[site],
+        edited=site in tape.edited,
     )
 
 

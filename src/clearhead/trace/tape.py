@@ -1,44 +1,47 @@
 """A tape: the listener that keeps what passes while a model runs, in memory or on the disk."""
 
 import inspect
-import linecache
 import math
 import tempfile
 import weakref
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import clearhead
 from clearhead.errors import TraceError
-from clearhead.probe import edited
+from clearhead.globs import Globs
+from clearhead.probe import Edit, edited, present
+from clearhead.trace.lines import line_of
 from clearhead.trace.trace import SourceLine
 
-_HOME = Path(clearhead.__file__).parent
-_MACHINERY = ("probe.py", "trace/tape.py")
 _FLOAT_BYTES = 4
 IDS = "@ids"
 """Passes the probes before each step of decoding: what is heard after it belongs to that step."""
 
 
 class Piece(NamedTuple):
-    """What passed a site once.
+    """What passed a site once, or several like sites together.
 
     Attributes:
         step: Which step of decoding it was, from 0; -1 for what came before the first.
-        shape: The shape of the value.
-        value: The value; None where it lies on the disk.
+        shape: The shape of the value of one site.
+        value: The value, of several sites one after another; None where it lies on the disk.
         start: Where it begins on the disk.
+        sites: The sites, where they are several.
     """
 
     step: int
     shape: tuple[int, ...]
     value: np.ndarray | None
     start: int
+    sites: tuple[str, ...] = ()
+
+    def of(self, site: str) -> np.ndarray:
+        """The value of a site, where it lies in memory."""
+        assert self.value is not None, "it lies on the disk"
+        return self.value[self.sites.index(site)] if self.sites else self.value
 
 
 class Tape:
@@ -50,10 +53,10 @@ class Tape:
     """
 
     only_copies = True
+    takes_arrays = True
 
     def __init__(self, *, sites: Sequence[str], out: Path | None = None) -> None:
-        self._sites = tuple(sites)
-        self._wanted: dict[str, bool] = {IDS: True}
+        self._globs = Globs(*sites)
         self.out = out
         self._file: Any = None
         if out is not None:
@@ -62,25 +65,27 @@ class Tape:
         self._end = 0
         self.step = -1
         self.pieces: dict[str, list[Piece]] = {}
+        self._alike: dict[tuple[str, ...], list[list[Piece]]] = {}
         self.lines: dict[str, SourceLine | None] = {}
         self.edited: set[str] = set()
 
     @property
     def asked(self) -> tuple[str, ...]:
         """The names or globs that were asked for."""
-        return self._sites
+        return self._globs.patterns
 
     @property
     def passed(self) -> tuple[str, ...]:
         """Every site that passed, whether it was kept or not."""
-        return tuple(site for site in self._wanted if not site.startswith("@"))
+        return tuple(site for site in self._globs.seen if not site.startswith("@"))
 
     def wants(self, site: str) -> bool:
-        """Whether the site is one of those asked for."""
-        wanted = self._wanted.get(site)
-        if wanted is None:
-            wanted = self._wanted[site] = _fits(site, self._sites)
-        return wanted
+        """Whether the site is a value of the model that was asked for."""
+        return (self._globs.match(site) and "@" not in site) or site == IDS
+
+    def wants_all(self, sites: tuple[str, ...]) -> tuple[bool, ...]:
+        """Whether each of these values of the model was asked for."""
+        return self._globs.match_all(sites)
 
     def hear(self, site: str, value: Any) -> Any:
         """Keeps a copy and lets the value pass."""
@@ -90,29 +95,49 @@ class Tape:
         self.keep(site, value.numpy(force=True))
         return value
 
+    def expect(self, sites: tuple[str, ...]) -> None:
+        """Makes place for sites whose values come next, in this order."""
+        edits, frame = any(isinstance(one, Edit) for one in present()), inspect.currentframe()
+        for site in sites:
+            if site not in self.pieces:
+                self.pieces[site] = []
+                if edits and _is_edited(site):
+                    self.edited.add(site)
+                self.lines[site] = line_of(site, frame)
+
     def keep(self, site: str, array: np.ndarray) -> None:
         """Keeps a copy of an array."""
-        pieces = self.pieces.get(site)
-        if pieces is None:
-            pieces = self.pieces[site] = []
-            if _is_edited(site):
-                self.edited.add(site)
-            self.lines[site] = _line_of(inspect.currentframe())
-        if self._file is None:
-            pieces.append(Piece(self.step, array.shape, array.copy(), 0))
-            return
-        content = np.ascontiguousarray(array, dtype=np.float32)
-        self._file.write(content.data)
-        pieces.append(Piece(self.step, array.shape, None, self._end))
-        self._end += content.nbytes
+        if site not in self.pieces:
+            self.expect((site,))
+        kept = array.copy() if self._file is None else None
+        start = 0 if kept is not None else self._stored(array)
+        self.pieces[site].append(Piece(self.step, array.shape, kept, start))
 
-    def value(self, piece: Piece) -> np.ndarray:
-        """The value of a piece, read from the disk where it lies there."""
+    def keep_all(self, sites: tuple[str, ...], values: np.ndarray) -> None:
+        """Keeps a copy of the values of several sites, which lie one after another."""
+        lists = self._alike.get(sites)
+        if lists is None:
+            lists = self._alike[sites] = [self.pieces[site] for site in sites]
+        kept = values.copy() if self._file is None else None
+        start = 0 if kept is not None else self._stored(values)
+        piece = Piece(self.step, values.shape[1:], kept, start, sites)
+        for pieces in lists:
+            pieces.append(piece)
+
+    def _stored(self, values: np.ndarray) -> int:
+        """Writes values to the disk; gives where they begin there."""
+        content = np.ascontiguousarray(values, dtype=np.float32)
+        self._file.write(content.data)
+        start, self._end = self._end, self._end + content.nbytes
+        return start
+
+    def value(self, piece: Piece, site: str) -> np.ndarray:
+        """The value of a site, read from the disk where it lies there."""
         if piece.value is not None:
-            return piece.value
-        self._file.seek(piece.start)
-        content = self._file.read(math.prod(piece.shape) * _FLOAT_BYTES)
-        return np.frombuffer(content, dtype=np.float32).reshape(piece.shape)
+            return piece.of(site)
+        n_bytes = math.prod(piece.shape) * _FLOAT_BYTES
+        self._file.seek(piece.start + n_bytes * (piece.sites.index(site) if piece.sites else 0))
+        return np.frombuffer(self._file.read(n_bytes), dtype=np.float32).reshape(piece.shape)
 
 
 _STEERED = {
@@ -122,12 +147,6 @@ _STEERED = {
     "score": "@bias",
 }
 """What steers the values of these sites, so that an edit of it is an edit of them."""
-
-
-@lru_cache(maxsize=4096)
-def _fits(site: str, globs: tuple[str, ...]) -> bool:
-    """Whether a site is a value of the model that one of the globs means; runs ask the same again and again."""
-    return "@" not in site and any(fnmatchcase(site, glob) for glob in globs)
 
 
 def _scratch(out: Path) -> Any:
@@ -146,22 +165,3 @@ def _is_edited(site: str) -> bool:
     stacks = ("encoder", "decoder") if stack == "embed" else (stack,)
     steered = _STEERED.get(leaf)
     return edited(site) or (steered is not None and any(edited(f"{one}.{steered}") for one in stacks))
-
-
-def _line_of(frame: Any) -> SourceLine | None:
-    """The line whose probe is being heard: the nearest of this package outside the machinery of listening."""
-    while frame is not None:
-        line = _line_at(frame.f_code.co_filename, frame.f_lineno)
-        if line is not None:
-            return line
-        frame = frame.f_back
-    return None
-
-
-@cache
-def _line_at(file: str, number: int) -> SourceLine | None:
-    """A line of this package outside the machinery of listening; None for any other."""
-    path = Path(file)
-    if not path.is_relative_to(_HOME) or (name := path.relative_to(_HOME).as_posix()) in _MACHINERY:
-        return None
-    return SourceLine(file=name, line=number, code=linecache.getline(file, number).strip())

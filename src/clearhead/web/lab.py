@@ -225,8 +225,8 @@ def _glimpse(lesson: Lesson, network: Network[Any], tokenizer: Tokenizer, step: 
     network.train(training)
     patterns = sorted(site for site in tape.pieces if site.endswith("pattern"))
     # A recurrent decoder looks once a position, so that its pattern comes in rows.
-    rows = [tape.value(piece)[0] for piece in tape.pieces[patterns[-1]]] if patterns else []
-    forced = tape.value(tape.pieces["logits"][0])[0].argmax(-1)
+    rows = [tape.value(piece, patterns[-1])[0] for piece in tape.pieces[patterns[-1]]] if patterns else []
+    forced = tape.value(tape.pieces["logits"][0], "logits")[0].argmax(-1)
     names = tokenizer.target.name_of
     return {
         "step": step,

@@ -75,6 +75,16 @@ def test_log_probabilities_are_the_models_own() -> None:
     assert chosen[1][1] is None
 
 
+def test_the_likeliest_has_its_log_probability_too() -> None:
+    found = logits(3)
+    plain = choose(found, [row(), row(), row()])
+    chosen = choose(found, [row(scored=True), row(), row(scored=True)])
+    assert [index for index, _ in chosen] == [index for index, _ in plain] == found.argmax(-1).tolist()
+    assert [value for _, value in plain] == [None, None, None]
+    log_p = found.log_softmax(-1)
+    assert [value for _, value in chosen] == [float(log_p[0].max()), None, float(log_p[2].max())]
+
+
 def test_choosing_leaves_the_logits_alone() -> None:
     found = logits(1)
     before = found.clone()

@@ -65,7 +65,7 @@ def test_the_steps_of_the_best_beam_are_one_pass_over_its_text(tiny_model: Make,
         else:
             model.network(target)
     for site in trace:
-        once = tape.value(tape.pieces[site][0])
+        once = tape.value(tape.pieces[site][0], site)
         ours = trace[site]
         if site == "logits":
             once = once[:, -ours.shape[1] :]

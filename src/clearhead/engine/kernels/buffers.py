@@ -1,5 +1,7 @@
 """The memory of a step: one buffer for the values of each stage, which blocks share unless somebody hears them."""
 
+from math import prod
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -37,11 +39,13 @@ class Buffers:
         self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
         self._apart = apart
-        shared = [aligned(n_rows, width, dtype=torch.float32) for width in padded]
-        self._rows = [shared]
-        for _ in range(1, config.n_layers if apart else 1):
-            own = {place: aligned(n_rows, padded[place], dtype=torch.float32) for place in apart}
-            self._rows.append([own.get(place, buffer) for place, buffer in enumerate(shared)])
+        every = {place: aligned(config.n_layers, n_rows, padded[place], dtype=torch.float32) for place in apart}
+        shared = {n: aligned(n_rows, width, dtype=torch.float32) for n, width in enumerate(padded) if n not in apart}
+        self._rows = [
+            [every[place][layer] if place in apart else shared[place] for place in range(at.BUFFERS)]
+            for layer in range(config.n_layers if apart else 1)
+        ]
+        self._every = {place: buffer.numpy() for place, buffer in every.items()}
         self._arrays = [[buffer.numpy() for buffer in block] for block in self._rows]
         self.where = np.array([[buffer.data_ptr() for buffer in block] for block in self._rows], dtype=np.int64)
         self.stride = np.array([4 * width for width in padded], dtype=np.int64)
@@ -56,17 +60,18 @@ class Buffers:
 
     def rows(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> Tensor:
         """What a stage left, as its part would have it: the first numbers of every row in this shape, till the next."""
-        n = 1
-        for size in shape:
-            n *= size
+        n = prod(shape)
         return self._rows[layer][place][:n_rows, skip : skip + n].view(n_rows, *shape)
 
     def array(self, place: int, n_rows: int, *shape: int, skip: int = 0, layer: int = -1) -> np.ndarray:
         """The same as an array, which is sooner made than a tensor."""
-        n = 1
-        for size in shape:
-            n *= size
+        n = prod(shape)
         return self._arrays[layer][place][:n_rows, skip : skip + n].reshape(n_rows, *shape)
+
+    def every(self, place: int, n_rows: int, *shape: int, skip: int = 0, layers: slice | list[int]) -> np.ndarray:
+        """The same of several blocks that have this buffer for themselves, one after another."""
+        found = self._every[place][layers, :n_rows, skip : skip + prod(shape)]
+        return found.reshape(len(found), n_rows, *shape)
 
     def begin(self, x_BD: Tensor) -> None:
         """Takes the stream that blocks begin with; an array sooner than a tensor, here too."""

@@ -15,8 +15,9 @@ from clearhead.decoding import Stepper
 from clearhead.engine.int8 import Int8Embedding, Int8Linear
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.quick_search import QuickSearches
-from clearhead.engine.kernels.quick_stack import QuickStack, Steps
+from clearhead.engine.kernels.quick_stack import QuickStack
 from clearhead.engine.kernels.ready import Kernels
+from clearhead.engine.kernels.stack_table import Steps
 from clearhead.engine.products import FewRowsLinear
 from clearhead.engine.steppers import EncoderDecoderStepper
 from clearhead.engine.vocabulary import VocabularyProduct

@@ -1,16 +1,18 @@
 """What a kernel computed, at the sites where the parts would have it.
 
-Who hears what does not change while somebody listens: it is asked once, and every step tells only what is heard. A
-listener that has a `keep` beside its `hear` is given arrays, of which it takes a copy: a tensor takes several times as
-long to make, and steps are short.
+Who hears what does not change while somebody listens: it is asked once, and every step tells only what is heard. Steps
+are short: a listener that only keeps values is not told them site by site. A buffer lies in one piece for all blocks,
+and one call keeps it for all of them.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from clearhead.config import NormPlacement, StackConfig
 from clearhead.engine.kernels import fields as at
@@ -19,117 +21,198 @@ from clearhead.probe import Listener, around
 
 _KEYS, _SOURCE = -1, -2
 """Sizes that a step fills in: how many keys, and how many positions of a source."""
-_Keep = Callable[[str, np.ndarray], None]
+_tensor = cast("Callable[[np.ndarray], Tensor]", torch.from_numpy)  # pyright: ignore[reportUnknownMemberType]
 
 
-class Told(NamedTuple):
-    """A site that somebody hears, and where the kernel leaves its value."""
+@runtime_checkable
+class _Keeper(Protocol):
+    """A listener that keeps values of several sites at once: arrays, of which it takes a copy, or its own tensors."""
 
-    site: str
-    keepers: tuple[_Keep, ...]
-    listeners: tuple[Listener, ...]
+    takes_arrays: bool
+
+    def wants_all(self, sites: tuple[str, ...]) -> tuple[bool, ...]: ...
+
+    def expect(self, sites: tuple[str, ...]) -> None: ...
+
+    def keep_all(self, sites: tuple[str, ...], values: Any) -> None: ...
+
+
+class _Left(NamedTuple):
+    """Where the kernel leaves a value: the kind of its site, the block, the buffer, its sizes, and what to skip."""
+
+    kind: str
     layer: int
     place: int
     sizes: tuple[int, ...]
     skip: int
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sites:
+    """Every site of a stack in its order, and where its values are left; known by itself, not by what it holds."""
+
+    names: tuple[str, ...]
+    lefts: tuple[_Left, ...]
+
+
+class Told(NamedTuple):
+    """A site that some hear by itself."""
+
+    site: str
+    listeners: tuple[Listener, ...]
+    left: _Left
+
+
+class Kept(NamedTuple):
+    """Sites of one kind that a listener keeps together."""
+
+    sites: tuple[str, ...]
+    keep_all: Callable[[tuple[str, ...], Any], None]
+    takes_arrays: bool
+    layers: slice | list[int]
+    left: _Left
+
+
 class Heard(NamedTuple):
-    """All that somebody hears of a stack, in the order of its blocks, and which buffers that takes in every block."""
+    """All that somebody hears of a stack, and which buffers that takes in every block.
+
+    Attributes:
+        told: What is heard by itself, in the order of the blocks.
+        kept: What is kept together.
+        coming: Tells those who keep which sites will come, in the order of the blocks; empty once they know.
+        apart: The buffers.
+    """
 
     told: tuple[Told, ...]
+    kept: tuple[Kept, ...]
+    coming: list[tuple[_Keeper, tuple[str, ...]]]
     apart: frozenset[int]
 
 
-NOTHING = Heard((), frozenset())
+NOTHING = Heard((), (), [], frozenset())
 
 
 def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
     """What somebody hears now."""
     prefix, listeners = around()
-    told: list[Told] = []
-    for layer, path, place, sizes, skip in _sites(config, n_layers=n_layers, has_cross=has_cross, rotated=rotated):
-        site = prefix + path
-        hearers = [one for one in listeners if one.wants(site)]
-        if hearers:
-            keepers = tuple(keep for one in hearers if (keep := getattr(one, "keep", None)) is not None)
-            others = tuple(one for one in hearers if not hasattr(one, "keep"))
-            told.append(Told(site, keepers, others, layer, place, sizes, skip))
-    return Heard(tuple(told), frozenset(one.place for one in told))
-
-
-def tell(told: tuple[Told, ...], buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
-    """Lets all who hear these sites take a copy."""
-    for site, keepers, listeners, layer, place, sizes, skip in told:
-        shape = [n_keys if size == _KEYS else n_source if size == _SOURCE else size for size in sizes]
-        if keepers:
-            array = buffers.array(place, n_rows, *shape, skip=skip, layer=layer)
-            for keep in keepers:
-                keep(site, array)
-        if listeners:
-            value = buffers.rows(place, n_rows, *shape, skip=skip, layer=layer)
-            for listener in listeners:
-                listener.hear(site, value)
-
-
-def tell_patterns(told: tuple[Told, ...], patterns: np.ndarray, *, n_texts: int) -> None:
-    """Lets all who hear patterns of texts of one length take a copy; they lie as [layer, row, head, key]."""
-    _, n_rows, n_heads, n_keys = patterns.shape
-    for site, keepers, listeners, layer, *_ in told:
-        pattern_BHQK = patterns[layer].reshape(n_texts, n_rows // n_texts, n_heads, n_keys).swapaxes(1, 2)
-        for keep in keepers:
-            keep(site, pattern_BHQK)
-        for listener in listeners:
-            listener.hear(site, torch.as_tensor(pattern_BHQK.copy()))
-
-
-_Inside = tuple[str, int, tuple[int, ...], int]
-_Site = tuple[int, str, int, tuple[int, ...], int]
+    every = _sites(prefix, config, n_layers=n_layers, has_cross=has_cross, rotated=rotated)
+    alone: dict[int, list[Listener]] = {}
+    kept: list[Kept] = []
+    coming: list[tuple[_Keeper, tuple[str, ...]]] = []
+    for listener in listeners:
+        if _keeps(type(listener)):
+            keeper = cast(_Keeper, listener)
+            order, kinds = _together(every, keeper.wants_all(every.names))
+            kept += [Kept(sites, keeper.keep_all, keeper.takes_arrays, layers, left) for sites, layers, left in kinds]
+            coming += [(keeper, order)] if order else []
+        else:
+            for index, name in enumerate(every.names):
+                if listener.wants(name):
+                    alone.setdefault(index, []).append(listener)
+    told = [Told(every.names[index], tuple(alone[index]), every.lefts[index]) for index in sorted(alone)]
+    return Heard(tuple(told), tuple(kept), coming, frozenset(one.left.place for one in (*told, *kept)))
 
 
 @lru_cache(maxsize=64)
-def _sites(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> tuple[_Site, ...]:
-    """Every site of a stack, in its order: block, path, buffer, sizes, and what to skip of the buffer."""
-    found: list[_Site] = []
-    for layer in range(n_layers):
-        inside = [*_before(config, layer), *_after(config, layer, has_cross=has_cross, rotated=rotated)]
-        found += [(layer, *one) for one in inside]
-    return tuple(found)
+def _keeps(listener: type) -> bool:
+    """Whether a kind of listener keeps several sites at once; a subclass of one may hear in a way of its own."""
+    hearing = next((one for one in listener.__mro__ if vars(one).keys() & {"hear", "wants"}), listener)
+    return "keep_all" in vars(hearing)
 
 
-def _before(config: StackConfig, layer: int) -> Iterator[_Inside]:
-    yield f"{layer}.resid_pre", at.PRE, (1, config.width), 0
+@lru_cache(maxsize=64)
+def _together(
+    every: _Sites, wanted: tuple[bool, ...]
+) -> tuple[tuple[str, ...], tuple[tuple[tuple[str, ...], slice | list[int], _Left], ...]]:
+    """The sites that are wanted, in their order, and the same kind by kind: sites, blocks, and where they are left."""
+    names, lefts = every.names, every.lefts
+    kinds: dict[str, list[int]] = {}
+    for index, left in enumerate(lefts):
+        if wanted[index]:
+            kinds.setdefault(left.kind, []).append(index)
+    found: list[tuple[tuple[str, ...], slice | list[int], _Left]] = []
+    for indices in kinds.values():
+        layers = [lefts[index].layer for index in indices]
+        whole = layers == list(range(layers[0], layers[-1] + 1))
+        chosen = slice(layers[0], layers[-1] + 1) if whole else layers  # a slice of a buffer is no copy of it
+        found.append((tuple(names[index] for index in indices), chosen, lefts[indices[0]]))
+    return tuple(name for name, wants in zip(names, wanted, strict=True) if wants), tuple(found)
 
 
-def _after(config: StackConfig, layer: int, *, has_cross: bool, rotated: bool) -> Iterator[_Inside]:
-    """Every site of one block that has a value once it is passed, in the order of the block."""
+def tell(heard: Heard, buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
+    """Lets all who hear something of a step take a copy."""
+    for site, listeners, (_, layer, place, sizes, skip) in heard.told:
+        value = buffers.rows(place, n_rows, *_filled(sizes, n_keys, n_source), skip=skip, layer=layer)
+        for listener in listeners:
+            listener.hear(site, value)
+    if heard.coming:
+        _announce(heard)
+    for sites, keep_all, takes_arrays, layers, (_, _, place, sizes, skip) in heard.kept:
+        values = buffers.every(place, n_rows, *_filled(sizes, n_keys, n_source), skip=skip, layers=layers)
+        keep_all(sites, values if takes_arrays else map(_tensor, values.copy()))
+
+
+def tell_patterns(heard: Heard, patterns: np.ndarray, *, n_texts: int) -> None:
+    """Lets all who hear patterns of texts of one length take a copy; they lie as [layer, row, head, key]."""
+    n_layers, n_rows, n_heads, n_keys = patterns.shape
+    every_LBHQK = patterns.reshape(n_layers, n_texts, n_rows // n_texts, n_heads, n_keys).swapaxes(2, 3)
+    for site, listeners, left in heard.told:
+        value = _tensor(every_LBHQK[left.layer].copy())
+        for listener in listeners:
+            listener.hear(site, value)
+    if heard.coming:
+        _announce(heard)
+    for sites, keep_all, takes_arrays, layers, _ in heard.kept:
+        values = every_LBHQK[layers]
+        keep_all(sites, values if takes_arrays else map(_tensor, values.copy()))
+
+
+def _filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> tuple[int, ...]:
+    last = sizes[-1]  # the only one that a step fills in
+    return sizes if last > 0 else (*sizes[:-1], n_keys if last == _KEYS else n_source)
+
+
+def _announce(heard: Heard) -> None:
+    for keeper, sites in heard.coming:
+        keeper.expect(sites)
+    heard.coming.clear()
+
+
+@lru_cache(maxsize=64)
+def _sites(prefix: str, config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
+    block = tuple(_inside(config, has_cross=has_cross, rotated=rotated))
+    found = [_Left(kind, layer, place, sizes, skip) for layer in range(n_layers) for kind, place, sizes, skip in block]
+    return _Sites(names=tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), lefts=tuple(found))
+
+
+def _inside(config: StackConfig, *, has_cross: bool, rotated: bool) -> Iterator[tuple[str, int, tuple[int, ...], int]]:
+    """Every site of one block, in its order: its kind, buffer, sizes, and what to skip of the buffer."""
     attention, head, row = config.attention, config.head_width, (1, config.width)
     n_heads, groups = attention.n_heads, attention.kv_heads
     norms_before = config.norm.placement is NormPlacement.BEFORE
-    own = f"{layer}.self"
-    yield f"{own}.norm", at.SELF_IN if norms_before else at.MID, row, 0
-    yield f"{own}.query", at.SELF_QKV, (n_heads, 1, head), 0
+    yield "resid_pre", at.PRE, row, 0
+    yield "self.norm", at.SELF_IN if norms_before else at.MID, row, 0
+    yield "self.query", at.SELF_QKV, (n_heads, 1, head), 0
     if rotated:
-        yield f"{own}.rotated_query", at.TURNED, (n_heads, 1, head), 0
-    yield f"{own}.key", at.SELF_QKV, (groups, 1, head), n_heads * head
-    yield f"{own}.value", at.SELF_QKV, (groups, 1, head), (n_heads + groups) * head
+        yield "self.rotated_query", at.TURNED, (n_heads, 1, head), 0
+    yield "self.key", at.SELF_QKV, (groups, 1, head), n_heads * head
+    yield "self.value", at.SELF_QKV, (groups, 1, head), (n_heads + groups) * head
     if rotated:
-        yield f"{own}.rotated_key", at.TURNED_KEY, (groups, 1, head), 0
-    yield f"{own}.score", at.SCORES, (n_heads, 1, _KEYS), 0
-    yield f"{own}.pattern", at.PATTERN, (n_heads, 1, _KEYS), 0
-    yield f"{own}.mixed", at.MIXED, (n_heads, 1, head), 0
-    yield f"{own}.output", at.SELF_OUT, row, 0
-    yield f"{layer}.resid_mid", at.MID, row, 0
+        yield "self.rotated_key", at.TURNED_KEY, (groups, 1, head), 0
+    yield "self.score", at.SCORES, (n_heads, 1, _KEYS), 0
+    yield "self.pattern", at.PATTERN, (n_heads, 1, _KEYS), 0
+    yield "self.mixed", at.MIXED, (n_heads, 1, head), 0
+    yield "self.output", at.SELF_OUT, row, 0
+    yield "resid_mid", at.MID, row, 0
     if has_cross:
-        across = f"{layer}.cross"
-        yield f"{across}.norm", at.CROSS_IN if norms_before else at.CROSS_SUM, row, 0
-        yield f"{across}.query", at.CROSS_Q, (n_heads, 1, head), 0
-        yield f"{across}.score", at.CROSS_SCORES, (n_heads, 1, _SOURCE), 0
-        yield f"{across}.pattern", at.CROSS_PATTERN, (n_heads, 1, _SOURCE), 0
-        yield f"{across}.mixed", at.CROSS_MIXED, (n_heads, 1, head), 0
-        yield f"{across}.output", at.CROSS_OUT, row, 0
-        yield f"{layer}.resid_cross", at.CROSS_SUM, row, 0
-    yield f"{layer}.ffn.norm", at.FFN_IN if norms_before else at.POST, row, 0
-    yield f"{layer}.ffn.hidden", at.HIDDEN, (1, config.feedforward.width), 0
-    yield f"{layer}.ffn.output", at.FFN_OUT, row, 0
-    yield f"{layer}.resid_post", at.POST, row, 0
+        yield "cross.norm", at.CROSS_IN if norms_before else at.CROSS_SUM, row, 0
+        yield "cross.query", at.CROSS_Q, (n_heads, 1, head), 0
+        yield "cross.score", at.CROSS_SCORES, (n_heads, 1, _SOURCE), 0
+        yield "cross.pattern", at.CROSS_PATTERN, (n_heads, 1, _SOURCE), 0
+        yield "cross.mixed", at.CROSS_MIXED, (n_heads, 1, head), 0
+        yield "cross.output", at.CROSS_OUT, row, 0
+        yield "resid_cross", at.CROSS_SUM, row, 0
+    yield "ffn.norm", at.FFN_IN if norms_before else at.POST, row, 0
+    yield "ffn.hidden", at.HIDDEN, (1, config.feedforward.width), 0
+    yield "ffn.output", at.FFN_OUT, row, 0
+    yield "resid_post", at.POST, row, 0

@@ -14,6 +14,7 @@ from clearhead.engine.kernels.layout import panelled
 from clearhead.models import EncoderDecoder, EncoderOnly, build
 from clearhead.nn import Stack
 from clearhead.probe import Edit, Recorder, listen
+from clearhead.trace import Tape
 
 TOLERANCE = {WeightFormat.FLOAT32: 1e-5, WeightFormat.INT8: 5e-3}
 LENGTHS = (1, 9, 4, 30, 2, 17)
@@ -138,6 +139,20 @@ def test_patterns_are_heard_as_by_parts(recorded: str) -> None:
     assert list(by_kernel.history) == list(by_parts.history)
     for site in by_parts.history:
         torch.testing.assert_close(by_kernel[site], by_parts[site], rtol=0, atol=1e-5)
+
+
+def test_the_line_of_a_pattern_is_that_of_the_part() -> None:
+    """The kernel stands in for attention, whose code is what computes a pattern."""
+    stack = encoder("bert", WeightFormat.FLOAT32, head_width=16)
+    ids, _ = texts((9,))
+    by_kernel, by_parts = Tape(sites=("*.pattern",)), Tape(sites=("*.pattern",))
+    with listen(by_kernel):
+        read(stack, ids, None)
+    assert stack._reading is not None
+    with ready.by_parts(), listen(by_parts):
+        read(stack, ids, None)
+    assert by_kernel.lines == by_parts.lines
+    assert {line and line.file for line in by_kernel.lines.values()} == {"nn/attention/attend.py"}
 
 
 def test_patterns_of_padded_texts_are_those_of_the_parts() -> None:

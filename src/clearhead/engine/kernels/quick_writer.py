@@ -59,6 +59,13 @@ class QuickWriter:
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
 
+    def begin(self) -> bool:
+        """Begins with the sources alone where prompts are one id each, which is then the first that is followed."""
+        is_short = self._stepper.prompt_lengths == {1}
+        if is_short:
+            self._stepper.read()
+        return is_short
+
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
         return self._stepper.start()
@@ -175,8 +182,13 @@ def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:
 
 def _can_write(stepper: EncoderDecoderStepper) -> bool:
     stack, head = stepper.network.decoder, stepper.network.head
-    if not isinstance(stack, QuickStack) or not isinstance(head, VocabularyProduct) or stepper.is_padded or present():
+    if not isinstance(stack, QuickStack) or not isinstance(head, VocabularyProduct) or present():
         return False
+    alike = len(stepper.prompt_lengths) == 1 and stack.config.attention.window is None
     plain = stack.embedding.segment is None and stack.embedding.norm is None and stack.rotary is None
-    known = isinstance(head.product, Int8Linear | FewRowsLinear) and head.product.product.kind == stack.kind
-    return plain and known and stack.config.attention.window is None
+    return (
+        alike
+        and plain
+        and isinstance(head.product, Int8Linear | FewRowsLinear)
+        and head.product.product.kind == stack.kind
+    )

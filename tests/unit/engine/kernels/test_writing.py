@@ -58,16 +58,18 @@ def count_calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return taken
 
 
+@pytest.mark.parametrize("prefix", [(), (4,)])
 @pytest.mark.parametrize("weights", WeightFormat)
 @pytest.mark.parametrize("name", ["marian", "original", "t5", "flan-t5"])
 def test_the_same_beams_as_by_steps(
-    name: str, weights: WeightFormat, threads: int, monkeypatch: pytest.MonkeyPatch
+    name: str, weights: WeightFormat, prefix: tuple[int, ...], threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = engine(name, weights)
-    requests = [Request(ids=source, settings=SETTINGS) for source in SOURCES]
+    requests = [Request(ids=source, prefix=prefix, settings=SETTINGS) for source in SOURCES]
     wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
     found = made.generate(requests)
-    assert taken[0] == 4 * len(SOURCES) and len(taken) == 2, "more steps than one call takes"
+    assert taken[0] == (4 if prefix else 1) * len(SOURCES)  # with a prefix, the first step is taken by itself
+    assert len(taken) == 2  # more steps than one call takes
     for one, other in zip(found, wanted, strict=True):
         assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
         for answer, like in zip(one.answers, other.answers, strict=True):

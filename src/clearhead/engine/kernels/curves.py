@@ -50,11 +50,12 @@ def _polynomial(b, x, first, others):
 
 
 @no_type_check
-def _exponential(b, x):
-    """The exponential, to the last bit or two; what is no number stays none."""
+def _exponential(b, x, *, falling=False):
+    """The exponential, to the last bit or two; what is no number stays none. Where it is falling, x is at most 0."""
     fma = multiply_add(b)
     x = larger(b, alike(-87.0), x)
-    x = b.select(b.fcmp_ordered("<", alike(88.0), x), alike(88.0), x)
+    if not falling:
+        x = b.select(b.fcmp_ordered("<", alike(88.0), x), alike(88.0), x)
     bits = b.call(fma, [x, alike(1.4426950408889634), alike(_ROUND)])
     n = b.fsub(bits, alike(_ROUND))
     r = b.call(fma, [n, alike(-0.693359375), x])
@@ -153,7 +154,7 @@ def _make_exponentials(keep):
         most, sums = fill(b, most, FLOATS), cgutils.alloca_once_value(b, alike(0.0))
 
         def one(x):
-            grown = _exponential(b, b.fsub(x, most))
+            grown = _exponential(b, b.fsub(x, most), falling=True)
             b.store(b.fadd(b.load(sums), grown), sums)
             return grown
 

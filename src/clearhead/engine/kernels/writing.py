@@ -16,7 +16,7 @@ from clearhead.engine.kernels.rows import entry, flags, floats, kernel, norm, sh
 from clearhead.engine.kernels.searching import search_some
 from clearhead.engine.kernels.step import go_through, meet
 
-_ROWS_NEAR = 32
+_ROWS_NEAR = 20
 """Rows whose logits are searched while they are still near the processor."""
 
 

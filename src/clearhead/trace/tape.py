@@ -97,13 +97,15 @@ class Tape:
 
     def expect(self, sites: tuple[str, ...]) -> None:
         """Makes place for sites whose values come next, in this order."""
-        edits, frame = any(isinstance(one, Edit) for one in present()), inspect.currentframe()
+        here = inspect.currentframe()
+        # The one before: a frame that knows itself would hold all that the run made until somebody looks for rings.
+        edits, here = any(isinstance(one, Edit) for one in present()), here and here.f_back
         for site in sites:
             if site not in self.pieces:
                 self.pieces[site] = []
                 if edits and _is_edited(site):
                     self.edited.add(site)
-                self.lines[site] = line_of(site, frame)
+                self.lines[site] = line_of(site, here)
 
     def keep(self, site: str, array: np.ndarray) -> None:
         """Keeps a copy of an array."""

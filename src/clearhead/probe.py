@@ -67,7 +67,7 @@ class _Place(dict[str, tuple[Listener, ...]]):
         return found
 
     def forget(self) -> None:
-        """Lets go of the places inside: each knows the one around it, and such rings, with all they hold, would stay."""
+        """Lets go of the places inside: each knows the one around it, and such rings would stay for long."""
         for place in self.inside.values():
             place.forget()
         self.inside.clear()
@@ -161,9 +161,8 @@ def listen(*listeners: Listener) -> Generator[None]:
     edits = [listener for listener in listeners if isinstance(listener, Edit)]
     for edit in edits:
         edit.forget()
-    around = _place.get()
-    prefix = "" if around is None else around.prefix
-    place = _Place(listeners=(*present(), *listeners), prefix=prefix)
+    prefix, others = around()
+    place = _Place(listeners=(*others, *listeners), prefix=prefix)
     token = _place.set(place)
     try:
         yield

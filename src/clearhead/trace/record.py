@@ -195,9 +195,7 @@ def record_request(
     if reply.steps:
         path, scores = path_of(reply, best.ids)
         rows = [0] * (n_steps - len(reply.steps)) + path
-    prompt = engine.prompt(request)
-    before = named(prompt, pieces[1])
-    written = named(best.ids, pieces[1])
+    before, written = named(engine.prompt(request), pieces[1]), named(best.ids, pieces[1])
     reads = not isinstance(engine.network, DecoderOnly)
     trace = finished(
         tape,
@@ -255,8 +253,7 @@ def finished(
     facts |= {"model": name, "family": family, "config": described(config), "sites": sites}
     if tape.out is None:
         return Trace(values=Later(lambda: Wholes(assemblies)), **facts)
-    trace = Trace(**facts)
-    return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape.value)[site]))
+    return load_trace(write_trace(Trace(**facts), tape.out, values=lambda s: assemblies[s].put_together(tape.value)[s]))
 
 
 @lru_cache(maxsize=16)

@@ -13,7 +13,7 @@ import numpy as np
 from clearhead.errors import TraceError
 from clearhead.globs import Globs
 from clearhead.probe import Edit, edited, present
-from clearhead.trace.lines import line_of
+from clearhead.trace.lines import line_at, line_of
 from clearhead.trace.trace import SourceLine
 
 _FLOAT_BYTES = 4
@@ -115,13 +115,14 @@ class Tape:
         """Makes place for sites whose values come next, in this order."""
         here = inspect.currentframe()
         # The one before: a frame that knows itself would hold all that the run made until somebody looks for rings.
-        edits, here = any(isinstance(one, Edit) for one in present()), here and here.f_back
+        here = here and here.f_back
+        edits, line = any(isinstance(one, Edit) for one in present()), line_at(here)
         for site in sites:
             if site not in self._pieces:
                 self._pieces[site] = []
                 if edits and _is_edited(site):
                     self.edited.add(site)
-                self.lines[site] = line_of(site, here)
+                self.lines[site] = line_of(site, line)
 
     def keep(self, site: str, array: np.ndarray) -> None:
         """Keeps a copy of an array."""

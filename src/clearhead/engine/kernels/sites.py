@@ -7,7 +7,7 @@ and one call keeps it for all of them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -59,6 +59,9 @@ class _Sites:
     lefts: tuple[_Left, ...]
 
 
+SitesOf = Callable[..., _Sites]
+
+
 class Told(NamedTuple):
     """A site that some hear by itself."""
 
@@ -96,10 +99,15 @@ class Heard(NamedTuple):
 NOTHING = Heard((), (), [], frozenset())
 
 
-def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
-    """What somebody hears now."""
+def sites_of(config: StackConfig, *, n_layers: int, has_cross: bool) -> SitesOf:
+    """What gives the sites of a stack, which are named once for what stands before them and whether it rotates."""
+    return lru_cache(maxsize=16)(partial(_sites, config, n_layers=n_layers, has_cross=has_cross))
+
+
+def plan(sites: SitesOf, *, rotated: bool) -> Heard:
+    """What somebody hears now of a stack with these sites."""
     prefix, listeners = around()
-    every = _sites(prefix, config, n_layers=n_layers, has_cross=has_cross, rotated=rotated)
+    every = sites(prefix, rotated=rotated)
     alone: dict[int, list[Listener]] = {}
     kept: list[Kept] = []
     coming: list[tuple[_Keeper, tuple[str, ...]]] = []
@@ -189,8 +197,7 @@ def _announce(heard: Heard) -> None:
     heard.coming.clear()
 
 
-@lru_cache(maxsize=64)
-def _sites(prefix: str, config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
+def _sites(config: StackConfig, prefix: str, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
     block = tuple(_inside(config, has_cross=has_cross, rotated=rotated))
     found = [_Left(kind, layer, place, sizes, skip) for layer in range(n_layers) for kind, place, sizes, skip in block]
     return _Sites(names=tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), lefts=tuple(found))

@@ -66,6 +66,12 @@ class _Place(dict[str, tuple[Listener, ...]]):
         found = self[name] = tuple([listener for listener in self.listeners if listener.wants(site)])
         return found
 
+    def forget(self) -> None:
+        """Lets go of the places inside: each knows the one around it, and such rings would stay for long."""
+        for place in self.inside.values():
+            place.forget()
+        self.inside.clear()
+
     def __enter__(self) -> None:
         _place.set(self)
 
@@ -152,21 +158,19 @@ def listen(*listeners: Listener) -> Generator[None]:
     Raises:
         TraceError: An edit passed probes but none at its site: it changed nothing.
     """
-    for listener in listeners:
-        if isinstance(listener, Edit):
-            listener.forget()
-    around = _place.get()
-    prefix = "" if around is None else around.prefix
-    place = _Place(listeners=(*present(), *listeners), prefix=prefix)
+    edits = [listener for listener in listeners if isinstance(listener, Edit)]
+    for edit in edits:
+        edit.forget()
+    prefix, others = around()
+    place = _Place(listeners=(*others, *listeners), prefix=prefix)
     token = _place.set(place)
     try:
         yield
     finally:
         _place.reset(token)
-        place.inside.clear()  # places know the one around them: such rings, and what was kept, would stay for long
-    for listener in listeners:
-        if isinstance(listener, Edit):
-            listener.check_used()
+        place.forget()
+    for edit in edits:
+        edit.check_used()
 
 
 class Recorder:

@@ -67,7 +67,8 @@ class Run:
         text: str = "",
         exact: bool = True,
     ) -> None:
-        made_here = dict(trace.config) == described(network.config)
+        config = described(network.config)
+        made_here = trace.config is config or dict(trace.config) == config
         if not made_here or (trace.weights and trace.weights != fingerprint(network)):
             raise TraceError(
                 "a trace of another model" if not made_here else "a trace of this model with other weights",

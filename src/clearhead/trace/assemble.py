@@ -8,12 +8,16 @@ Sites of several blocks that were kept together are put together at once, as one
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
 from clearhead.config import Family
 from clearhead.trace.sites import axes_of
 from clearhead.trace.tape import Piece, Tape
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,8 @@ class Assembly:
             family: What kind of model it was.
             rows: The row of the batch at each step; steps beyond are those of other beams.
         """
-        pieces = tuple(_kept(tape.pieces[site], rows) for site in sites)
+        every = tape.pieces
+        pieces = tuple(_kept(every[site], rows) for site in sites)
         if not pieces[0]:
             return None
         shapes = [piece.shape for piece in pieces[0]]
@@ -55,8 +60,8 @@ class Assembly:
             whole[along] = sum(shape[along] for shape in shapes)
             if keys is not None:
                 whole[keys] = max(shape[keys] for shape in shapes)
-        every = None if rows is None else tuple(rows)
-        return cls(sites=sites, axes=axes, shape=tuple(whole), pieces=pieces, rows=every)
+        places = None if rows is None else tuple(rows)
+        return cls(sites=sites, axes=axes, shape=tuple(whole), pieces=pieces, rows=places)
 
     def put_together(self, value: Callable[[Piece, str], np.ndarray] = Piece.of) -> dict[str, np.ndarray]:
         """The values of the whole of each site.
@@ -94,6 +99,34 @@ class Assembly:
         return value[:, place : place + 1] if several else value[place : place + 1]
 
 
+class Later(Mapping[str, Value]):
+    """What is made when somebody first looks into it: a run is sooner over without.
+
+    Args:
+        make: Makes it.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
+        self._make: Callable[[], Mapping[str, Value]] | None = make
+        self._found: Mapping[str, Value] = {}
+        self._lock = Lock()
+
+    def _made(self) -> Mapping[str, Value]:
+        with self._lock:  # several may look into one trace
+            if self._make is not None:
+                self._found, self._make = self._make(), None
+        return self._found
+
+    def __getitem__(self, key: str) -> Value:
+        return self._made()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
 class Wholes(Mapping[str, np.ndarray]):
     """The values of all sites, each put together when it is first asked for: many a trace is looked at in a few places.
 
@@ -121,14 +154,22 @@ class Wholes(Mapping[str, np.ndarray]):
         return len(self._sites)
 
 
+def assembled(tape: Tape, *, family: Family, rows: Sequence[int] | None) -> dict[str, Assembly]:
+    """What the text itself passed, site by site in the order of the tape."""
+    found = [Assembly.of(tape, sites, family=family, rows=rows) for sites in together(tape)]
+    by_site = {site: one for one in found if one is not None for site in one.sites}
+    return {site: by_site[site] for site in tape.kept if site in by_site}
+
+
 def together(tape: Tape) -> list[tuple[str, ...]]:
     """All sites of a tape, those together that the last step kept together and that passed alike before it."""
     found: dict[int, list[str]] = {}
     lone: list[tuple[str, ...]] = []
-    for site, pieces in tape.pieces.items():
+    every = tape.pieces
+    for site, pieces in every.items():
         last = pieces[-1]
-        others = found.setdefault(id(last), []) if last.sites and last.value is not None else None
-        if others is None or (others and not _alike(tape.pieces[others[0]], pieces)):
+        others = found.setdefault(id(last), []) if last.value is not None else None
+        if others is None or (others and not _alike(every[others[0]], pieces)):
             lone.append((site,))
         else:
             others.append(site)

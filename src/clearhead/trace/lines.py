@@ -14,21 +14,32 @@ _KERNELS = "engine/kernels/"
 _ATTENTION = sorted((_HOME / "nn" / "attention").glob("*.py"))
 
 
-def line_of(site: str, frame: FrameType | None) -> SourceLine | None:
+def line_at(frame: FrameType | None) -> SourceLine | None:
     """The nearest line of this package outside the machinery of listening.
+
+    Args:
+        frame: Where something is being heard.
+    """
+    while frame is not None:
+        line = _line_at(frame.f_code.co_filename, frame.f_lineno)
+        if line is not None:
+            return line
+        frame = frame.f_back
+    return None
+
+
+def line_of(site: str, line: SourceLine | None) -> SourceLine | None:
+    """The line that computed a site, of which the nearest is known.
 
     A kernel stands in for the parts and has no probes: what attention computed in it is said to come from the part.
 
     Args:
         site: The site that is being heard.
-        frame: Where it is being heard.
+        line: The nearest line.
     """
-    while frame is not None:
-        line = _line_at(frame.f_code.co_filename, frame.f_lineno)
-        if line is not None:
-            return (_probe_of(site.rsplit(".", maxsplit=1)[-1]) or line) if line.file.startswith(_KERNELS) else line
-        frame = frame.f_back
-    return None
+    if line is None or not line.file.startswith(_KERNELS):
+        return line
+    return _probe_of(site.rsplit(".", maxsplit=1)[-1]) or line
 
 
 @cache

@@ -1,7 +1,7 @@
 """Runs that are recorded as they happen: one pass over a text, or everything that writing a text takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -20,8 +20,8 @@ from clearhead.tasks.single import single_request, text_ids
 from clearhead.tasks.sources import whole_texts
 from clearhead.text import Encoding, Tokenizer
 from clearhead.text.words import check_text
-from clearhead.trace.anatomy import RECURRENT, Anatomy
-from clearhead.trace.assemble import Assembly, Wholes, together
+from clearhead.trace.anatomy import RECURRENT, Anatomy, Made
+from clearhead.trace.assemble import Assembly, Later, Wholes, assembled
 from clearhead.trace.file import load_trace, write_trace
 from clearhead.trace.fingerprint import fingerprint
 from clearhead.trace.lineage import path_of
@@ -195,9 +195,7 @@ def record_request(
     if reply.steps:
         path, scores = path_of(reply, best.ids)
         rows = [0] * (n_steps - len(reply.steps)) + path
-    prompt = engine.prompt(request)
-    before = named(prompt, pieces[1])
-    written = named(best.ids, pieces[1])
+    before, written = named(engine.prompt(request), pieces[1]), named(best.ids, pieces[1])
     reads = not isinstance(engine.network, DecoderOnly)
     trace = finished(
         tape,
@@ -237,7 +235,7 @@ def finished(
     Raises:
         TraceError: The tape kept nothing: no site has such a name.
     """
-    unheard = [asked for asked in tape.asked if not any(fnmatchcase(site, asked) for site in tape.pieces)]
+    unheard = [asked for asked in tape.asked if not any(fnmatchcase(site, asked) for site in tape.kept)]
     passed = tape.passed if unheard else ()
     for asked in unheard if passed else ():
         if not any(fnmatchcase(site, asked) for site in passed):
@@ -247,18 +245,15 @@ def finished(
                 expected=", ".join(passed[:6]) + " …",
                 advice=nearest(asked, passed),
             )
-    if not tape.pieces:
+    if not tape.kept:
         raise TraceError("nothing ran, so that nothing was recorded", expected="at least one token to write")
     family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
-    anatomy = Anatomy(config=config) if isinstance(config, ModelConfig) else None
-    found = [Assembly.of(tape, sites, family=family, rows=rows) for sites in together(tape)]
-    by_site = {site: one for one in found if one is not None for site in one.sites}
-    assemblies = {site: by_site[site] for site in tape.pieces if site in by_site}
-    sites = {site: _site_record(site, one, tape, anatomy) for site, one in assemblies.items()}
-    trace = Trace(model=name, family=family, config=described(config), sites=sites, **facts)
+    assemblies = Later(lambda: assembled(tape, family=family, rows=rows))
+    sites = Later(lambda: _site_records(assemblies, tape, config))
+    facts |= {"model": name, "family": family, "config": described(config), "sites": sites}
     if tape.out is None:
-        return replace(trace, values=Wholes(assemblies))
-    return load_trace(write_trace(trace, tape.out, values=lambda site: assemblies[site].put_together(tape.value)[site]))
+        return Trace(values=Later(lambda: Wholes(assemblies)), **facts)
+    return load_trace(write_trace(Trace(**facts), tape.out, values=lambda s: assemblies[s].put_together(tape.value)[s]))
 
 
 @lru_cache(maxsize=16)
@@ -267,17 +262,23 @@ def described(config: ModelConfig | RecurrentConfig) -> Mapping[str, Any]:
     return to_dict(config)
 
 
-def _site_record(site: str, one: Assembly, tape: Tape, anatomy: Anatomy | None) -> SiteRecord:
-    made = RECURRENT.get(site) if anatomy is None else anatomy.made(site)
-    return SiteRecord(
-        axes=one.axes,
-        shape=one.shape,
-        operation=made.operation if made else "",
-        inputs=made.inputs if made else (),
-        parameters=made.parameters if made else (),
-        line=tape.lines[site],
-        edited=site in tape.edited,
-    )
+def _site_records(
+    assemblies: Mapping[str, Assembly], tape: Tape, config: ModelConfig | RecurrentConfig
+) -> dict[str, SiteRecord]:
+    how = Anatomy(config=config).made if isinstance(config, ModelConfig) else RECURRENT.get
+    found: dict[str, SiteRecord] = {}
+    for site, one in assemblies.items():
+        made = how(site) or Made(operation="")
+        found[site] = SiteRecord(
+            axes=one.axes,
+            shape=one.shape,
+            operation=made.operation,
+            inputs=made.inputs,
+            parameters=made.parameters,
+            line=tape.lines[site],
+            edited=site in tape.edited,
+        )
+    return found
 
 
 def _encoded(loaded: Loaded, text: str, second: str | None) -> Encoding:

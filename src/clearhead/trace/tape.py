@@ -13,7 +13,7 @@ import numpy as np
 from clearhead.errors import TraceError
 from clearhead.globs import Globs
 from clearhead.probe import Edit, edited, present
-from clearhead.trace.lines import line_of
+from clearhead.trace.lines import line_at, line_of
 from clearhead.trace.trace import SourceLine
 
 _FLOAT_BYTES = 4
@@ -27,21 +27,21 @@ class Piece(NamedTuple):
     Attributes:
         step: Which step of decoding it was, from 0; -1 for what came before the first.
         shape: The shape of the value of one site.
-        value: The value, of several sites one after another; None where it lies on the disk.
-        start: Where it begins on the disk.
-        sites: The sites, where they are several.
+        value: The values of the sites, one after another; None where they lie on the disk.
+        start: Where they begin on the disk.
+        sites: The sites.
     """
 
     step: int
     shape: tuple[int, ...]
     value: np.ndarray | None
     start: int
-    sites: tuple[str, ...] = ()
+    sites: tuple[str, ...]
 
     def of(self, site: str) -> np.ndarray:
         """The value of a site, where it lies in memory."""
         assert self.value is not None, "it lies on the disk"
-        return self.value[self.sites.index(site)] if self.sites else self.value
+        return self.value[self.sites.index(site)]
 
 
 class Tape:
@@ -64,8 +64,8 @@ class Tape:
             weakref.finalize(self, self._file.close)
         self._end = 0
         self.step = -1
-        self.pieces: dict[str, list[Piece]] = {}
-        self._alike: dict[tuple[str, ...], list[list[Piece]]] = {}
+        self._pieces: dict[str, list[Piece]] = {}
+        self._raw: list[tuple[int, tuple[int, ...], np.ndarray | None, int, tuple[str, ...]]] = []
         self.lines: dict[str, SourceLine | None] = {}
         self.edited: set[str] = set()
 
@@ -78,6 +78,22 @@ class Tape:
     def passed(self) -> tuple[str, ...]:
         """Every site that passed, whether it was kept or not."""
         return tuple(site for site in self._globs.seen if not site.startswith("@"))
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Every site that was kept, in the order in which they first passed."""
+        return tuple(self._pieces)
+
+    @property
+    def pieces(self) -> dict[str, list[Piece]]:
+        """What passed each site; steps are short, and what they left is told apart only now."""
+        raw, self._raw = self._raw, []
+        for step, shape, values, start, sites in raw:
+            value = None if values is None else values.reshape(len(sites), *shape)
+            piece = Piece(step, shape, value, start, sites)
+            for site in sites:
+                self._pieces[site].append(piece)
+        return self._pieces
 
     def wants(self, site: str) -> bool:
         """Whether the site is a value of the model that was asked for."""
@@ -97,32 +113,27 @@ class Tape:
 
     def expect(self, sites: tuple[str, ...]) -> None:
         """Makes place for sites whose values come next, in this order."""
-        edits, frame = any(isinstance(one, Edit) for one in present()), inspect.currentframe()
+        here = inspect.currentframe()
+        # The one before: a frame that knows itself would hold all that the run made until somebody looks for rings.
+        here = here and here.f_back
+        edits, line = any(isinstance(one, Edit) for one in present()), line_at(here)
         for site in sites:
-            if site not in self.pieces:
-                self.pieces[site] = []
+            if site not in self._pieces:
+                self._pieces[site] = []
                 if edits and _is_edited(site):
                     self.edited.add(site)
-                self.lines[site] = line_of(site, frame)
+                self.lines[site] = line_of(site, line)
 
     def keep(self, site: str, array: np.ndarray) -> None:
         """Keeps a copy of an array."""
-        if site not in self.pieces:
+        if site not in self._pieces:
             self.expect((site,))
-        kept = array.copy() if self._file is None else None
-        start = 0 if kept is not None else self._stored(array)
-        self.pieces[site].append(Piece(self.step, array.shape, kept, start))
+        self.keep_all((site,), array[None], array.shape)
 
-    def keep_all(self, sites: tuple[str, ...], values: np.ndarray) -> None:
-        """Keeps a copy of the values of several sites, which lie one after another."""
-        lists = self._alike.get(sites)
-        if lists is None:
-            lists = self._alike[sites] = [self.pieces[site] for site in sites]
+    def keep_all(self, sites: tuple[str, ...], values: np.ndarray, shape: tuple[int, ...]) -> None:
+        """Keeps a copy of the values of several sites, which lie one after another, each of this shape."""
         kept = values.copy() if self._file is None else None
-        start = 0 if kept is not None else self._stored(values)
-        piece = Piece(self.step, values.shape[1:], kept, start, sites)
-        for pieces in lists:
-            pieces.append(piece)
+        self._raw.append((self.step, shape, kept, 0 if kept is not None else self._stored(values), sites))
 
     def _stored(self, values: np.ndarray) -> int:
         """Writes values to the disk; gives where they begin there."""
@@ -136,7 +147,7 @@ class Tape:
         if piece.value is not None:
             return piece.of(site)
         n_bytes = math.prod(piece.shape) * _FLOAT_BYTES
-        self._file.seek(piece.start + n_bytes * (piece.sites.index(site) if piece.sites else 0))
+        self._file.seek(piece.start + n_bytes * piece.sites.index(site))
         return np.frombuffer(self._file.read(n_bytes), dtype=np.float32).reshape(piece.shape)
 
 

@@ -28,7 +28,8 @@ def named(ids: Sequence[int], names: Tokenizer | Pieces) -> tuple[Token, ...]:
     numbers = [int(index) for index in ids]
     if not isinstance(names, Tokenizer):
         return tuple(Token(id=index, piece=names(index)) for index in numbers)
-    tokens = [_alone(index, names) for index in numbers]
+    known = _known.setdefault(names, {})
+    tokens = [known.get(index) or _alone(index, names) for index in numbers]
     start = 0
     while start < len(tokens):
         start = _complete(tokens, start, names) if tokens[start].text.endswith(PART) else start + 1

@@ -1,5 +1,6 @@
 """Sites that were kept together are put together as each by itself would be."""
 
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from clearhead.config import Family
 from clearhead.trace import Tape
-from clearhead.trace.assemble import Assembly, Wholes, together
+from clearhead.trace.assemble import Assembly, Later, Wholes, together
 
 PATTERNS = tuple(f"decoder.{layer}.self.pattern" for layer in range(3))
 QUERIES = tuple(f"decoder.{layer}.self.query" for layer in range(3))
@@ -31,7 +32,7 @@ def tape_of(*, at_once: bool, out: Path | None = None, upto: int = 6) -> Tape:
             (QUERIES, numbers(3, n_rows, 4, n_new, 5)),
         ):
             if at_once and step > 0:
-                tape.keep_all(sites, values)
+                tape.keep_all(sites, values, values.shape[1:])
             else:
                 for site, value in zip(sites, values, strict=True):
                     tape.keep(site, value)
@@ -82,7 +83,7 @@ def test_one_reading_is_given_as_it_is() -> None:
     tape = Tape(sites=("*",))
     tape.expect(PATTERNS)
     values = numbers(3, 2, 4, 6, 6)
-    tape.keep_all(PATTERNS, values)
+    tape.keep_all(PATTERNS, values, values.shape[1:])
     found = put_together(tape, rows=None)
     for value, site in zip(values, PATTERNS, strict=True):
         np.testing.assert_array_equal(found[site], value)
@@ -104,3 +105,18 @@ def test_wholes_are_put_together_when_they_are_asked_for(monkeypatch: pytest.Mon
     assert wholes[QUERIES[0]] is wholes[QUERIES[0]]
     with pytest.raises(KeyError):
         wholes["logits"]
+
+
+def test_what_is_made_later_is_made_once_and_lets_its_maker_go() -> None:
+    tape, calls = tape_of(at_once=True), list[str]()
+    gone = weakref.ref(tape)
+
+    def make(tape: Tape = tape) -> dict[str, int]:
+        calls.append("made")
+        return {site: len(pieces) for site, pieces in tape.pieces.items()}
+
+    later = Later(make)
+    del make, tape
+    assert not calls and gone() is not None
+    assert len(later) == 6 and list(later) == [*PATTERNS, *QUERIES] and later[PATTERNS[0]] == 6
+    assert calls == ["made"] and gone() is None

@@ -1,5 +1,7 @@
 """A trace holds the numbers of the run itself, with the right axes, tokens and lines."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
@@ -103,6 +105,25 @@ def test_only_what_is_asked_for_is_kept(tiny_model: Make) -> None:
     trace = record_generation(tiny_model("marian").loaded, "Hi", sites=("decoder.*.cross.pattern",), **steps()).trace
     assert set(trace) == {"decoder.0.cross.pattern", "decoder.1.cross.pattern"}
     np.testing.assert_allclose(trace["decoder.1.cross.pattern"].sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_run_that_nobody_has_any_more_leaves_nothing(tiny_model: Make, kind: str) -> None:
+    """What a run kept is held by no ring: it need not wait until somebody looks for such."""
+    loaded = tiny_model(kind).loaded
+    tape = Tape(sites=("*.pattern",))
+    gone = weakref.ref(tape)
+    request = Request(ids=(5, 6), settings=DecodingSettings(max_new_tokens=3))
+    gc.collect()
+    gc.disable()
+    try:
+        names = (str, str)
+        found = record_request(loaded.engine, request, tape=tape, config=loaded.config, pieces=names)
+        assert found.trace.sites
+        del found, tape
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_an_unknown_site_names_the_nearest(tiny_model: Make) -> None:

@@ -68,10 +68,9 @@ class Buffers:
         n = prod(shape)
         return self._arrays[layer][place][:n_rows, skip : skip + n].reshape(n_rows, *shape)
 
-    def every(self, place: int, n_rows: int, *shape: int, skip: int = 0, layers: slice | list[int]) -> np.ndarray:
-        """The same of several blocks that have this buffer for themselves, one after another."""
-        found = self._every[place][layers, :n_rows, skip : skip + prod(shape)]
-        return found.reshape(len(found), n_rows, *shape)
+    def every(self, place: int, n_rows: int, n: int, *, skip: int = 0, layers: slice | list[int]) -> np.ndarray:
+        """So many numbers of every row, of several blocks that have this buffer for themselves, one after another."""
+        return self._every[place][layers, :n_rows, skip : skip + n]
 
     def begin(self, x_BD: Tensor) -> None:
         """Takes the stream that blocks begin with; an array sooner than a tensor, here too."""

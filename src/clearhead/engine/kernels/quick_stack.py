@@ -17,7 +17,7 @@ from clearhead.engine.kernels.buffers import Buffers
 from clearhead.engine.kernels.fleet import Kernel, crew
 from clearhead.engine.kernels.pages import aligned
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
-from clearhead.engine.kernels.sites import NOTHING, Heard, plan, tell, tell_patterns
+from clearhead.engine.kernels.sites import NOTHING, Heard, plan, sites_of, tell, tell_patterns
 from clearhead.engine.kernels.stack_table import StackTable, Steps, blocks_of, point
 from clearhead.engine.kernels.whole_texts import Laid, pass_texts, room
 from clearhead.nn import Stack, StackCache
@@ -40,13 +40,15 @@ class QuickStack(Stack):
         self.__dict__.update(stack.__dict__)
         self._table = StackTable(stack=stack)
         self._reading: StackTable | None = None
+        self._sites = sites_of(self.config, n_layers=self.config.n_layers, has_cross=self._table.has_cross)
         self._memory = threading.local()
 
     def __deepcopy__(self, memo: dict[int, object]) -> Stack:
         """The plain stack: addresses of weights and a thread's memory are not to be copied."""
         plain = Stack.__new__(Stack)
         nn.Module.__init__(plain)
-        own = {name: value for name, value in self.__dict__.items() if name not in ("_table", "_reading", "_memory")}
+        ours = ("_table", "_reading", "_sites", "_memory")
+        own = {name: value for name, value in self.__dict__.items() if name not in ours}
         plain.__dict__.update(copy.deepcopy(own, memo))
         return plain
 
@@ -156,9 +158,7 @@ class QuickStack(Stack):
         return found_BSD
 
     def _heard(self, *, rotated: bool) -> Heard:
-        config, has_cross = self.config, self._table.has_cross
-        found = once(self, lambda: plan(config, n_layers=config.n_layers, has_cross=has_cross, rotated=rotated))
-        return found or NOTHING
+        return once(self, lambda: plan(self._sites, rotated=rotated)) or NOTHING
 
     def _room(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> Buffers:
         held: Buffers | None = getattr(self._memory, "buffers", None)

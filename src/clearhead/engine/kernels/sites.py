@@ -7,7 +7,8 @@ and one call keeps it for all of them.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from math import prod
 from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -26,7 +27,10 @@ _tensor = cast("Callable[[np.ndarray], Tensor]", torch.from_numpy)  # pyright: i
 
 @runtime_checkable
 class _Keeper(Protocol):
-    """A listener that keeps values of several sites at once: arrays, of which it takes a copy, or its own tensors."""
+    """A listener that keeps values of several sites at once.
+
+    It takes an array, to keep a copy of it, and the shape that one site has of it; or tensors of its own.
+    """
 
     takes_arrays: bool
 
@@ -34,7 +38,7 @@ class _Keeper(Protocol):
 
     def expect(self, sites: tuple[str, ...]) -> None: ...
 
-    def keep_all(self, sites: tuple[str, ...], values: Any) -> None: ...
+    def keep_all(self, sites: tuple[str, ...], *values: Any) -> None: ...
 
 
 class _Left(NamedTuple):
@@ -55,6 +59,9 @@ class _Sites:
     lefts: tuple[_Left, ...]
 
 
+SitesOf = Callable[..., _Sites]
+
+
 class Told(NamedTuple):
     """A site that some hear by itself."""
 
@@ -67,7 +74,7 @@ class Kept(NamedTuple):
     """Sites of one kind that a listener keeps together."""
 
     sites: tuple[str, ...]
-    keep_all: Callable[[tuple[str, ...], Any], None]
+    keep_all: Callable[..., None]
     takes_arrays: bool
     layers: slice | list[int]
     left: _Left
@@ -92,10 +99,15 @@ class Heard(NamedTuple):
 NOTHING = Heard((), (), [], frozenset())
 
 
-def plan(config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> Heard:
-    """What somebody hears now."""
+def sites_of(config: StackConfig, *, n_layers: int, has_cross: bool) -> SitesOf:
+    """What gives the sites of a stack, which are named once for what stands before them and whether it rotates."""
+    return lru_cache(maxsize=16)(partial(_sites, config, n_layers=n_layers, has_cross=has_cross))
+
+
+def plan(sites: SitesOf, *, rotated: bool) -> Heard:
+    """What somebody hears now of a stack with these sites."""
     prefix, listeners = around()
-    every = _sites(prefix, config, n_layers=n_layers, has_cross=has_cross, rotated=rotated)
+    every = sites(prefix, rotated=rotated)
     alone: dict[int, list[Listener]] = {}
     kept: list[Kept] = []
     coming: list[tuple[_Keeper, tuple[str, ...]]] = []
@@ -148,8 +160,12 @@ def tell(heard: Heard, buffers: Buffers, *, n_rows: int, n_keys: int, n_source: 
     if heard.coming:
         _announce(heard)
     for sites, keep_all, takes_arrays, layers, (_, _, place, sizes, skip) in heard.kept:
-        values = buffers.every(place, n_rows, *_filled(sizes, n_keys, n_source), skip=skip, layers=layers)
-        keep_all(sites, values if takes_arrays else map(_tensor, values.copy()))
+        shape = (n_rows, *_filled(sizes, n_keys, n_source))
+        values = buffers.every(place, n_rows, prod(shape[1:]), skip=skip, layers=layers)
+        if takes_arrays:
+            keep_all(sites, values, shape)
+        else:
+            keep_all(sites, map(_tensor, values.copy().reshape(len(sites), *shape)))
 
 
 def tell_patterns(heard: Heard, patterns: np.ndarray, *, n_texts: int) -> None:
@@ -164,7 +180,10 @@ def tell_patterns(heard: Heard, patterns: np.ndarray, *, n_texts: int) -> None:
         _announce(heard)
     for sites, keep_all, takes_arrays, layers, _ in heard.kept:
         values = every_LBHQK[layers]
-        keep_all(sites, values if takes_arrays else map(_tensor, values.copy()))
+        if takes_arrays:
+            keep_all(sites, values, values.shape[1:])
+        else:
+            keep_all(sites, map(_tensor, values.copy()))
 
 
 def _filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> tuple[int, ...]:
@@ -178,8 +197,7 @@ def _announce(heard: Heard) -> None:
     heard.coming.clear()
 
 
-@lru_cache(maxsize=64)
-def _sites(prefix: str, config: StackConfig, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
+def _sites(config: StackConfig, prefix: str, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
     block = tuple(_inside(config, has_cross=has_cross, rotated=rotated))
     found = [_Left(kind, layer, place, sizes, skip) for layer in range(n_layers) for kind, place, sizes, skip in block]
     return _Sites(names=tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), lefts=tuple(found))

@@ -102,6 +102,6 @@ def test_what_a_recorder_has_can_be_changed_and_worked_with() -> None:
 
 def test_a_step_is_kept_by_one_call_for_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, ...]] = []
-    monkeypatch.setattr(Tape, "keep_all", lambda _, sites, values: calls.append(sites))
+    monkeypatch.setattr(Tape, "keep_all", lambda _, sites, *values: calls.append(sites))
     run("gpt2", Tape(sites=("*.pattern",)), late=True)
     assert calls == 4 * [tuple(f"decoder.{layer}.self.pattern" for layer in range(3))]

@@ -1,4 +1,10 @@
-"""Globs: which sites a listener means, `*` standing for any run of characters, dots too."""
+"""Globs: which sites a listener means, `*` standing for any run of characters, dots too.
+
+Takes: names or globs, and sites.
+Gives: whether each site is meant.
+Uses:  nothing.
+Never: asks the same of the same globs twice.
+"""
 
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -14,7 +20,7 @@ class Globs:
         seen: The sites that were asked about, in that order, and whether they are meant.
     """
 
-    def __init__(self, *patterns: str) -> None:
+    def __init__(self, *, patterns: tuple[str, ...]) -> None:
         self.patterns = patterns
         self.seen: dict[str, bool] = {}
 

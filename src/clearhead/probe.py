@@ -187,7 +187,7 @@ class Recorder:
     takes_arrays = False
 
     def __init__(self, *sites: str) -> None:
-        self._globs = Globs(*(sites or ("*",)))
+        self._globs = Globs(patterns=sites or ("*",))
         self.history: dict[str, list[Any]] = {}
 
     def wants(self, site: str) -> bool:
@@ -244,7 +244,7 @@ class Edit:
 
     def __init__(self, site: str, change: Callable[[Any], Any]) -> None:
         self._site = site
-        self._globs = Globs(site)
+        self._globs = Globs(patterns=(site,))
         self._change = change
 
     def wants(self, site: str) -> bool:

@@ -17,7 +17,7 @@ SITES = ("embed.token", "decoder.0.self.pattern", "decoder.1.self.pattern", "dec
     ],
 )
 def test_all_at_once_are_meant_as_one_by_one(globs: tuple[str, ...], meant: tuple[str, ...]) -> None:
-    together, alone = Globs(*globs), Globs(*globs)
+    together, alone = Globs(patterns=globs), Globs(patterns=globs)
     found = together.match_all(SITES)
     assert tuple(site for site, fits in zip(SITES, found, strict=True) if fits) == meant
     assert found == tuple(alone.match(site) for site in SITES)
@@ -26,6 +26,6 @@ def test_all_at_once_are_meant_as_one_by_one(globs: tuple[str, ...], meant: tupl
 
 
 def test_a_question_in_passing_leaves_no_note() -> None:
-    globs = Globs("logits")
+    globs = Globs(patterns=("logits",))
     assert globs.fits("logits") and not globs.fits("embed.token")
     assert not globs.seen

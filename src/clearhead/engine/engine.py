@@ -81,7 +81,8 @@ class Engine:
             requests: What to answer.
             scored: Whether answers have log-probabilities.
             record: Whether replies keep every candidate of a beam search.
-            cancelled: Asked before every step; once True, everything ends where it is.
+            cancelled: Asked before every step, or every few where beams take several in one call; once True, everything
+                ends where it is.
         """
         requests = [self.fitted(request) for request in requests]
 

@@ -6,9 +6,9 @@
 The products of whole numbers are summed as whole numbers, so that the order of a sum does not matter: every batch,
 every number of threads and every kernel gives the same result, and no row depends on another. Weights have 8 bits,
 rows nearly 16: as many as the sums of a matrix leave room for, so that rounding rows costs nothing to speak of, and
-what the last digit of one product does is lost in the next. Before the vocabulary, after which no product comes, a row
-has 8 bits, which are multiplied twice as fast, unless a few of its numbers stand out: then 8 bits would leave little of
-the others.
+what the last digit of one product does is lost in the next. Before the vocabulary of an encoder-decoder a row has 8
+bits, which are multiplied twice as fast, unless a few of its numbers stand out: 8 bits would leave little of the
+others.
 """
 
 import numpy as np

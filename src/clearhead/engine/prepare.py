@@ -12,11 +12,12 @@ from torch import Tensor, nn
 
 from clearhead.engine.int8 import EVEN, Int8Embedding, Int8Linear, Int8Matrix
 from clearhead.engine.joined import JoinedLinear, JoinedProduct
+from clearhead.engine.kernels.fields import NEVER
 from clearhead.engine.kernels.quick_stack import QuickStack, can_be_quick
 from clearhead.engine.products import FewRowsLinear
 from clearhead.engine.vocabulary import VocabularyProduct
 from clearhead.engine.weight_format import WeightFormat
-from clearhead.models import LanguageModelHead
+from clearhead.models import EncoderDecoder, LanguageModelHead
 from clearhead.nn import Block, Stack, TokenEmbedding
 
 Net = TypeVar("Net", bound=nn.Module)
@@ -32,7 +33,8 @@ def prepare(network: Net, *, weights: WeightFormat = WeightFormat.FLOAT32) -> Ne
         if isinstance(module, Block):
             _join(module.self_attention, ("query", "key", "value"), make, by_rows=True)
             _join(module.ffn, ("gate", "up"), make)
-    _replace_layers(twin, make)
+    # Rows before a vocabulary may have 8 bits where beams make many of them; one row waits for memory in any case.
+    _replace_layers(twin, make, even=EVEN if isinstance(network, EncoderDecoder) else NEVER)
     for module in _modules(twin):
         for name, part in list(module.named_children()):
             if isinstance(part, Stack) and can_be_quick(part):
@@ -40,17 +42,17 @@ def prepare(network: Net, *, weights: WeightFormat = WeightFormat.FLOAT32) -> Ne
     return twin
 
 
-def _replace_layers(twin: nn.Module, make: _Make) -> None:
+def _replace_layers(twin: nn.Module, make: _Make, *, even: int) -> None:
     """Puts a product in the place of every linear layer, and whole numbers in that of token tables if asked for."""
     tables: dict[int, Int8Matrix] = {}
     for module in _modules(twin):
         for name, part in list(module.named_children()):
             if isinstance(part, LanguageModelHead):
-                setattr(module, name, _vocabulary(part, make, tables))
+                setattr(module, name, _vocabulary(part, make, tables, even=even))
             elif isinstance(part, nn.Linear):
                 setattr(module, name, make(weight=part.weight, bias=part.bias))
             elif isinstance(part, TokenEmbedding) and make is Int8Linear:
-                setattr(module, name, Int8Embedding(matrix=_table(part.weight, tables), scale=part.scale))
+                setattr(module, name, Int8Embedding(matrix=_table(part.weight, tables, even=even), scale=part.scale))
 
 
 def _modules(twin: nn.Module) -> list[nn.Module]:
@@ -67,15 +69,15 @@ def _join(part: nn.Module, names: tuple[str, ...], make: _Make, *, by_rows: bool
         setattr(part, name, JoinedLinear(layer=layer, joined=joined, place=place))
 
 
-def _vocabulary(head: LanguageModelHead, make: _Make, tables: dict[int, Int8Matrix]) -> VocabularyProduct:
+def _vocabulary(head: LanguageModelHead, make: _Make, tables: dict[int, Int8Matrix], *, even: int) -> VocabularyProduct:
     table = head.tied or head.untied
     assert table is not None
-    weight = table.weight if make is FewRowsLinear else _table(table.weight, tables)
+    weight = table.weight if make is FewRowsLinear else _table(table.weight, tables, even=even)
     return VocabularyProduct(product=make(weight=weight, bias=head.bias), scale=head.scale)
 
 
-def _table(weight: Tensor, tables: dict[int, Int8Matrix]) -> Int8Matrix:
+def _table(weight: Tensor, tables: dict[int, Int8Matrix], *, even: int) -> Int8Matrix:
     """A table of whole numbers; one that is the input's and the output's is made once."""
     if id(weight) not in tables:
-        tables[id(weight)] = Int8Matrix(weight=weight, even=EVEN)
+        tables[id(weight)] = Int8Matrix(weight=weight, even=even)
     return tables[id(weight)]

@@ -31,7 +31,7 @@ def side_by_side(
     """What `work` gives for every item, in their order; the first that fails stops all of them.
 
     Args:
-        work: Takes an item, and what it asks before every step: once that is True, it ends where it is.
+        work: Takes an item, and what it asks now and then: once that is True, it ends where it is.
         items: What to work on, the longest work first.
         cancelled: The same, asked by whoever called; one thread at a time.
     """

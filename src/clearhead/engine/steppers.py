@@ -13,7 +13,7 @@ from torch import Tensor
 
 from clearhead.engine.padding import pad_left, pad_right
 from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
-from clearhead.nn import Block, RecurrentState, StackCache
+from clearhead.nn import RecurrentState, StackCache
 from clearhead.probe import borrowed, probe
 
 Prompts = Sequence[tuple[int, ...]]
@@ -151,20 +151,6 @@ class EncoderDecoderStepper:
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
-        return self._run(self._read())
-
-    def read(self) -> None:
-        """Begins with the sources alone: what decoder blocks look up there is kept, and prompts are still to come."""
-        self._read()
-        with self._mode():
-            for block, kept in zip(self.network.decoder.blocks, self.cache.blocks, strict=True):
-                assert isinstance(block, Block) and block.cross_attention is not None
-                key_BGSC, value_BGSC = block.cross_attention.look_up(self.encoded_BSD)
-                kept.cross.append(key_BGSC, value_BGSC)
-                kept.own.append(key_BGSC[:, :, :0], value_BGSC[:, :, :0])
-
-    def _read(self) -> Tensor:
-        """Reads the sources; gives the prompts, padded."""
         source_ids_BS, self.source_mask_BS = pad_right(self._sources, pad_id=self._pad_id)
         ids_BT, mask_BT = pad_left(self._prompts, pad_id=self._pad_id)
         capacity = ids_BT.shape[1] + self._n_new
@@ -173,7 +159,7 @@ class EncoderDecoderStepper:
         self._source_B = torch.arange(len(self._sources))
         with self._mode():
             self.encoded_BSD = self.network.encode(source_ids_BS, source_mask_BS=self.source_mask_BS)
-        return ids_BT
+        return self._run(ids_BT)
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""

@@ -106,7 +106,7 @@ class Later(Mapping[str, Value]):
         make: Makes it.
     """
 
-    def __init__(self, make: Callable[[], Mapping[str, Value]]) -> None:
+    def __init__(self, *, make: Callable[[], Mapping[str, Value]]) -> None:
         self._make: Callable[[], Mapping[str, Value]] | None = make
         self._found: Mapping[str, Value] = {}
         self._lock = Lock()
@@ -134,7 +134,7 @@ class Wholes(Mapping[str, np.ndarray]):
         assemblies: The pieces of each site, in memory.
     """
 
-    def __init__(self, assemblies: Mapping[str, Assembly]) -> None:
+    def __init__(self, *, assemblies: Mapping[str, Assembly]) -> None:
         self._sites = tuple(assemblies)
         self._waiting = dict(assemblies)
         self._found: dict[str, np.ndarray] = {}

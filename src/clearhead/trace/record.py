@@ -248,11 +248,11 @@ def finished(
     if not tape.kept:
         raise TraceError("nothing ran, so that nothing was recorded", expected="at least one token to write")
     family = config.family if isinstance(config, ModelConfig) else Family.ENCODER_DECODER
-    assemblies = Later(lambda: assembled(tape, family=family, rows=rows))
-    sites = Later(lambda: _site_records(assemblies, tape, config))
+    assemblies = Later(make=lambda: assembled(tape, family=family, rows=rows))
+    sites = Later(make=lambda: _site_records(assemblies, tape, config))
     facts |= {"model": name, "family": family, "config": described(config), "sites": sites}
     if tape.out is None:
-        return Trace(values=Later(lambda: Wholes(assemblies)), **facts)
+        return Trace(values=Later(make=lambda: Wholes(assemblies=assemblies)), **facts)
     return load_trace(write_trace(Trace(**facts), tape.out, values=lambda s: assemblies[s].put_together(tape.value)[s]))
 
 

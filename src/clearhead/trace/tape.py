@@ -56,7 +56,7 @@ class Tape:
     takes_arrays = True
 
     def __init__(self, *, sites: Sequence[str], out: Path | None = None) -> None:
-        self._globs = Globs(*sites)
+        self._globs = Globs(patterns=tuple(sites))
         self.out = out
         self._file: Any = None
         if out is not None:

@@ -93,7 +93,7 @@ def test_wholes_are_put_together_when_they_are_asked_for(monkeypatch: pytest.Mon
     tape, asked = tape_of(at_once=True), []
     wanted = put_together(tape)
     found = [Assembly.of(tape, sites, family=Family.DECODER_ONLY, rows=ROWS) for sites in together(tape)]
-    wholes = Wholes({site: one for one in found if one is not None for site in one.sites})
+    wholes = Wholes(assemblies={site: one for one in found if one is not None for site in one.sites})
     plain = Assembly.put_together
     monkeypatch.setattr(Assembly, "put_together", lambda one: asked.append(one.sites) or plain(one))
     assert len(wholes) == 6 and list(wholes) == [*PATTERNS, *QUERIES]
@@ -115,7 +115,7 @@ def test_what_is_made_later_is_made_once_and_lets_its_maker_go() -> None:
         calls.append("made")
         return {site: len(pieces) for site, pieces in tape.pieces.items()}
 
-    later = Later(make)
+    later = Later(make=make)
     del make, tape
     assert not calls and gone() is not None
     assert len(later) == 6 and list(later) == [*PATTERNS, *QUERIES] and later[PATTERNS[0]] == 6

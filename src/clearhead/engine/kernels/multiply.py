@@ -254,7 +254,7 @@ def _round_row(x, out, apart, largest, even):
     least = float32(FEW) if even else largest
     factor = least / most if sound else float32(0.0)
     if DEPTH == PAIRS:
-        numbers = shorts(out, n + 3)
+        numbers = shorts(out, (n + 3) // 4 * 4)  # and not beyond: another thread's row may lie there
         numbers[n:] = 0
         for i in range(n):
             numbers[i] = nearest(x[i], factor) if sound else 0

@@ -45,7 +45,7 @@ class _Ended(NamedTuple):
 
 
 class QuickSearches:
-    """The searches of several prompts, all of them a step at a time.
+    """The searches of several prompts, all of them together.
 
     Args:
         found: The kernels.
@@ -65,7 +65,6 @@ class QuickSearches:
         self._searches[:, at.MOST_IDS] = [self._most[place] for place in self.live]
         self._finished = np.zeros((len(self.live), settings.beams))
         self._totals = np.zeros(len(self.live), dtype=np.float32)
-        self._first = np.array([prompts[place][-1] for place in self.live], dtype=np.int64)
         self._trail: list[np.ndarray] = []
         self._end_ids = np.array(settings.end_ids, dtype=np.int64)
         self.hopeful = hopes(settings)
@@ -146,7 +145,7 @@ class QuickSearches:
     @property
     def ids(self) -> np.ndarray:
         """The last id of every row."""
-        return self._trail[-1][1] if self._trail else self._first
+        return self._trail[-1][1]
 
     @property
     def most_rows(self) -> int:
@@ -231,10 +230,6 @@ class QuickSearches:
 class Follower(Protocol):
     """A stepper that takes searches along, several steps at a time."""
 
-    def begin(self) -> bool:
-        """Begins without a step, if it can."""
-        ...
-
     def follow(self, searches: QuickSearches) -> None:
         """Takes all searches some steps further: till their end, or till it is time to ask whether to go on."""
         ...
@@ -253,9 +248,8 @@ def quick_beam_search(
     if len(searches.live) < len(prompts) and len(searches.live):
         stepper.select(torch.as_tensor(searches.live))
     ids_B: Tensor | None = None
-    begun = len(searches.live) > 0 and isinstance(stepper, Follower) and stepper.begin()
     while len(searches.live) and not cancelled():
-        if isinstance(stepper, Follower) and (begun or ids_B is not None):
+        if ids_B is not None and isinstance(stepper, Follower):
             stepper.follow(searches)
             continue
         rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))

@@ -139,7 +139,9 @@ class QuickStack(Stack):
         if steps.arrange is not None:
             steps.arrange(shape)
         where, stride = buffers.where, buffers.stride
-        crew(steps.n_rows * table.n_weights).run(kernel, shape, table.numbers, blocks, where, stride, *more)
+        crew(steps.most_rows * (table.n_weights + steps.n_more)).run(
+            kernel, shape, table.numbers, blocks, where, stride, *more
+        )
         del kept  # until here: the kernel has read it
 
     def _read(self, found: Kernels, x_BSD: Tensor, real_BS: Tensor | None) -> Tensor:

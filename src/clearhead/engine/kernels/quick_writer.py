@@ -51,20 +51,15 @@ class QuickWriter:
         if isinstance(token, Int8Embedding):
             addresses = token.matrix.packed.data_ptr(), token.matrix.scales.data_ptr()
             self._plan[at.TOKENS], self._plan[at.TOKEN_SCALES] = addresses
+            self._n_tokens = token.matrix.n_outputs
         else:
             self._plan[at.TOKENS] = token.weight.data_ptr()
+            self._n_tokens = len(token.weight)
         last = self._stack.final_norm
         if last is not None:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
-
-    def begin(self) -> bool:
-        """Begins with the sources alone where prompts are one id each, which is then the first that is followed."""
-        is_short = self._stepper.prompt_lengths == {1}
-        if is_short:
-            self._stepper.read()
-        return is_short
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
@@ -78,18 +73,18 @@ class QuickWriter:
         """Takes all searches some steps further."""
         cache, stack, ids = self._stepper.cache, self._stack, searches.ids
         n_rows, most_rows = len(ids), searches.most_rows
-        if most_rows > stack.most_rows:
+        known = ids.min() >= 0 and ids.max() < self._n_tokens  # what is not is told by the part that looks it up
+        if most_rows > stack.most_rows or not known:
             self._by_itself(searches)
             return
         n_past = cache.length
         n_steps = min(_STEPS, cache.capacity - n_past)
-        assert ids.min() >= 0 and ids.max() < self._head.n_outputs
         position, relative = stack.embedding.position, stack.relative
         places = None if position is None else position(torch.arange(n_past + n_steps).unsqueeze(0)).contiguous()
         self._plan[at.PLACES] = 0 if places is None else places.data_ptr()
         bias = None if relative is None else relative(n_queries=1, n_keys=n_past + n_steps).contiguous()
         lying = self._lying or _Lying.of(self._stepper, n_rows=n_rows)
-        lying = lying.with_room(n_rows=n_rows, most_rows=most_rows, n_keys=n_past + n_steps)
+        lying = lying.with_room(n_rows=n_rows, most_rows=most_rows, n_past=n_past, n_steps=n_steps)
 
         def arrange(shape: np.ndarray) -> None:
             lying.point(shape, self._plan)
@@ -105,7 +100,14 @@ class QuickWriter:
             bias_1HQK=bias,
             source=Source(hidden_BSD=self._stepper.encoded_BSD, mask=mask),
         )
-        steps = Steps(around=around, n_rows=n_rows, most_rows=most_rows, n_steps=n_steps, arrange=arrange)
+        steps = Steps(
+            around=around,
+            n_rows=n_rows,
+            most_rows=most_rows,
+            n_steps=n_steps,
+            n_more=self._head.n_inputs * self._head.n_outputs,
+            arrange=arrange,
+        )
         stack.write(self._found.write_on, cache, steps, self._plan, self._factors, self._head.table, *found, *others)
         del places
         searches.took_several(several)
@@ -138,17 +140,18 @@ class _Lying(NamedTuple):
         block, mask_BS = stepper.cache.blocks[0], stepper.source_mask_BS
         places = np.arange(n_rows)[:, None]
         own, source = block.own.stored().lines_BK, block.cross.stored().lines_BK
-        n_keys, n_source = block.own.length + 1, block.cross.length
+        n_keys, n_source = block.own.length, block.cross.length
         return cls(
-            own=np.broadcast_to(places, (1, n_rows, n_keys)) if own is None else own.numpy()[None, :, :n_keys],
+            own=np.broadcast_to(places, (1, n_rows, n_keys)) if own is None else own.numpy()[None],
             source=np.broadcast_to(places, (1, n_rows, n_source)) if source is None else source.numpy()[None],
             real=None if mask_BS is None else mask_BS.numpy()[None],
         )
 
-    def with_room(self, *, n_rows: int, most_rows: int, n_keys: int) -> "_Lying":
-        """Tables with room for more rows and positions; the first is as it was."""
-        own = np.empty((2, most_rows, n_keys + 1), dtype=np.int64)
-        own[0, :n_rows, : self.own.shape[2]] = self.own[0, :n_rows]
+    def with_room(self, *, n_rows: int, most_rows: int, n_past: int, n_steps: int) -> "_Lying":
+        """Tables with room for more rows and positions; in the first, the next position of each row is its own."""
+        own = np.empty((2, most_rows, n_past + n_steps + 1), dtype=np.int64)
+        own[0, :n_rows, :n_past] = self.own[0, :n_rows, :n_past]
+        own[0, :n_rows, n_past] = np.arange(n_rows)
         source = np.empty((2, most_rows, self.source.shape[2]), dtype=np.int64)
         source[0, :n_rows] = self.source[0, :n_rows]
         if self.real is None:
@@ -174,7 +177,7 @@ class _Lying(NamedTuple):
 
 
 def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:
-    """A quick writer for what a stepper does, if targets begin alike and nobody listens; otherwise the stepper."""
+    """A quick writer for what a stepper does, if there is one and nobody listens; otherwise the stepper."""
     if isinstance(stepper, EncoderDecoderStepper) and _can_write(stepper):
         return QuickWriter(found=found, stepper=stepper)
     return stepper
@@ -186,9 +189,12 @@ def _can_write(stepper: EncoderDecoderStepper) -> bool:
         return False
     alike = len(stepper.prompt_lengths) == 1 and stack.config.attention.window is None
     plain = stack.embedding.segment is None and stack.embedding.norm is None and stack.rotary is None
+    # The last norm is a part's where steps are taken by themselves, and bytes before the vocabulary could tell.
+    same = stack.final_norm is None or stack.kind == at.FLOAT32
     return (
         alike
         and plain
+        and same
         and isinstance(head.product, Int8Linear | FewRowsLinear)
         and head.product.product.kind == stack.kind
     )

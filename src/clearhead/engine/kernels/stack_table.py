@@ -30,6 +30,7 @@ class Steps(NamedTuple):
         n_rows: Rows in the first of them.
         most_rows: Rows in any of them.
         n_steps: How many there are at most.
+        n_more: Weights that a row meets beside those of the blocks.
         arrange: What says in the tables of the first where things lie, if not as a cache has it.
     """
 
@@ -37,6 +38,7 @@ class Steps(NamedTuple):
     n_rows: int
     most_rows: int
     n_steps: int = 1
+    n_more: int = 0
     arrange: Callable[[np.ndarray], None] | None = None
 
 

@@ -105,6 +105,12 @@ def test_a_row_is_the_same_to_the_last_bit_in_any_company(make, two_threads: Non
     assert torch.equal(multiply(x, product), together)
 
 
+def test_threads_leave_the_rows_of_others_alone(two_threads: None) -> None:
+    product, x = Int8Linear(weight=random(512, 512), bias=None).product, random(40, 512)
+    together = multiply(x, product)
+    assert all(torch.equal(multiply(x, product), together) for _ in range(150))
+
+
 def test_rows_may_be_views() -> None:
     product, x = Product.float32(random(9, 12), None), random(12, 5)
     assert torch.equal(multiply(x.t(), product), multiply(x.t().contiguous(), product))

@@ -13,6 +13,7 @@ from clearhead.engine import engine as engine_module
 from clearhead.engine.kernels import ready
 from clearhead.engine.kernels.quick_search import QuickSearches
 from clearhead.engine.kernels.quick_writer import QuickWriter
+from clearhead.errors import TextError
 from clearhead.models import EncoderDecoder, build
 from clearhead.probe import Recorder, listen
 
@@ -68,12 +69,15 @@ def test_the_same_beams_as_by_steps(
     requests = [Request(ids=source, prefix=prefix, settings=SETTINGS) for source in SOURCES]
     wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
     found = made.generate(requests)
-    assert taken[0] == (4 if prefix else 1) * len(SOURCES)  # with a prefix, the first step is taken by itself
-    assert len(taken) == 2  # more steps than one call takes
+    if weights is WeightFormat.INT8 and made.network.decoder.final_norm is not None:
+        assert not taken  # the last norm is a part's
+    else:
+        assert taken[0] == 4 * len(SOURCES)
+        assert len(taken) == 2  # more steps than one call takes
     for one, other in zip(found, wanted, strict=True):
         assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
         for answer, like in zip(one.answers, other.answers, strict=True):
-            assert answer.score == pytest.approx(like.score, abs=2e-3)
+            assert answer.score == pytest.approx(like.score, abs=1e-5)
 
 
 @pytest.mark.parametrize("early", list(EarlyStopping))
@@ -103,6 +107,25 @@ def test_a_search_can_be_stopped_between_calls() -> None:
     reply = made.generate([Request(ids=SOURCES[0], settings=settings)], cancelled=cancelled)[0]
     assert reply.best.finish is Finish.CANCELLED
     assert 1 < len(reply.best.ids) < 60
+
+
+@pytest.mark.parametrize("n_ids", [1022, 1023, 1100])
+def test_a_long_beginning_fills_the_memory_that_a_cache_begins_with(
+    n_ids: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine("t5", WeightFormat.FLOAT32)
+    prefix = tuple(2 + place % 80 for place in range(n_ids))
+    requests = [Request(ids=SOURCES[0], prefix=prefix, settings=SETTINGS)]
+    wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
+    assert made.generate(requests)[0].best.ids == wanted[0].best.ids
+    assert taken
+
+
+def test_an_id_outside_the_vocabulary_is_told_as_ever() -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+    made._start_id = 90
+    with pytest.raises(TextError, match="outside the vocabulary"):
+        made.generate([Request(ids=SOURCES[0], settings=SETTINGS)])
 
 
 def test_a_text_is_what_it_would_be_alone() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ctranslate2
+import machine
 import peers
 import torch
 import transformers
@@ -77,8 +78,13 @@ def measure(
             runs[f"ctranslate2 {kind}"] = with_ctranslate2(peer, batch, n_tokens)
     runs["transformers float32"] = with_transformers(folder, batch, n_tokens)
     found = {name: run() for name, run in runs.items()}
-    seconds = taking_turns(runs, rounds=rounds, clock=clock)
-    rate = {name: batch * n_tokens / taken for name, taken in seconds.items()}
+    # How fast memory can be read swings on a shared machine: it is asked in turn with those who read it.
+    reading = machine.readers() if with_peer and batch == 1 else {}
+    seconds = taking_turns({**runs, **reading}, rounds=rounds, clock=clock)
+    rate = {name: batch * n_tokens / seconds[name] for name in runs}
+    # The processor's time counts every thread.
+    n_clocks = threads if clock == "cpu" else 1
+    limits = [n_clocks * machine.BYTES_READ / seconds[name] / 1e9 for name in reading]
     with ready.by_parts():
         by_parts = ours(engines["int8"], batch, CHECKED)()
     ids = [row[:CHECKED] for row in found["clearhead int8"]]
@@ -87,6 +93,7 @@ def measure(
         "tokens_per_second": {name: round(value, 1) for name, value in rate.items()},
         **{f"{kind}_ratio": round(rate[f"clearhead {kind}"] / rate[theirs[kind]], 2) for kind in engines},
         "spread": seconds.spread,
+        **({"memory_gb_s": round(max(limits), 1)} if limits else {}),
         "int8_mb": round(sum(one.numel() for one in network.parameters()) / 1e6, 1),
         "checked": CHECKED,
         "int8_rows_equal_by_parts": sum(a == b for a, b in zip(ids, by_parts, strict=True)),

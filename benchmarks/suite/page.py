@@ -97,8 +97,8 @@ def _starting(name: str, found: Found) -> list[str]:
 def _machine(machine: dict[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     return [
-        f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} threads each; memory is read at "
-        f"{machine['memory_limit_gb_s']} GB/s. Clock: {machine['clock']} time; load {machine['load_when_measured']}. "
+        f"{machine['processor']}, {machine['cores']} cores, {machine['threads']} threads each. "
+        f"Clock: {machine['clock']} time; load {machine['load_when_measured']}. "
         f"Python {machine['python']}, {versions}. Runs take turns, and the figures are "
         "medians; the spread is how far the slowest round was from the quickest, as a share of the median.",
         "",
@@ -123,10 +123,11 @@ def _decoding(name: str, found: Found) -> list[str]:
     lines[-1] += f"Of {one['rows']} rows, {one['int8_rows_equal_by_parts']} have the same first {one['checked']} ids "
     lines[-1] += f"in int8 by kernels and by PyTorch, {one['float32_rows_equal_to_transformers']} all the ids that "
     lines[-1] += "transformers has in float32."
-    if name == "decode_1" and "machine" in found:
+    if "memory_gb_s" in one:
         used = one["tokens_per_second"]["clearhead int8"] * one["int8_mb"] / 1e3
-        share = 100 * used / found["machine"]["memory_limit_gb_s"]
-        lines[-1] += f" Int8 weights are read at {used:.1f} GB/s, {share:.0f} % of what memory gives."
+        share = 100 * used / one["memory_gb_s"]
+        lines[-1] += f" Int8 weights are read at {used:.1f} GB/s, {share:.0f} % of the {one['memory_gb_s']} GB/s "
+        lines[-1] += "that memory gave to those who did nothing but read, in turn with all others."
     return [*lines, ""]
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from clearhead.config import StackConfig
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.pages import aligned
+from clearhead.engine.kernels.pages import aligned, large
 
 _FLOATS = at.OUTPUTS
 """Rows are whole blocks of outputs, which products write."""
@@ -39,8 +39,8 @@ class Buffers:
         self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
         self._apart = apart
-        every = {place: aligned(config.n_layers, n_rows, padded[place], dtype=torch.float32) for place in apart}
-        shared = {n: aligned(n_rows, width, dtype=torch.float32) for n, width in enumerate(padded) if n not in apart}
+        every = {place: large(config.n_layers, n_rows, padded[place], dtype=torch.float32) for place in apart}
+        shared = {n: large(n_rows, width, dtype=torch.float32) for n, width in enumerate(padded) if n not in apart}
         self._rows = [
             [every[place][layer] if place in apart else shared[place] for place in range(at.BUFFERS)]
             for layer in range(config.n_layers if apart else 1)
@@ -50,7 +50,7 @@ class Buffers:
         self.where = np.array([[buffer.data_ptr() for buffer in block] for block in self._rows], dtype=np.int64)
         self.stride = np.array([4 * width for width in padded], dtype=np.int64)
         n_shorts = 2 * max(padded)
-        self.rounded = aligned(n_rows, n_shorts, dtype=torch.int16)
+        self.rounded = large(n_rows, n_shorts, dtype=torch.int16)
         self.scales = aligned(n_rows, dtype=torch.float32)
 
     def fits(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> bool:

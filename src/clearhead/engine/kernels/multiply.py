@@ -46,8 +46,8 @@ _ROWS_AT_ONCE = 32
 _AHEAD = 1024
 """How far ahead of its reading a single pass asks for weights, in bytes."""
 
-_NEAR = 2**18
-"""Bytes of rows that stay near the processor while panels pass: half of what a core has at hand."""
+_NEAR = 2**20
+"""Bytes of rows that meet one panel after another: as much as a core has at hand, so that panels come seldom."""
 
 _PART = 2 * LANES
 """Outputs of a block that six rows meet in one pass: two registers of sums for each row."""

@@ -74,6 +74,16 @@ def spread(*shape: int, dtype: torch.dtype) -> Tensor:
         return torch.frombuffer(piece, dtype=dtype, count=prod(shape), offset=first).view(*shape)
 
 
+def large(*shape: int, dtype: torch.dtype) -> Tensor:
+    """Zeros in large pages of their own, which are given back with them; a small tensor is `aligned`."""
+    n_bytes = dtype.itemsize * prod(shape)
+    if n_bytes < _SMALL or not _POSSIBLE:
+        return aligned(*shape, dtype=dtype)
+    with torch.inference_mode(mode=False):
+        piece = _new_piece(n_bytes)
+        return torch.frombuffer(piece, dtype=dtype, count=prod(shape), offset=piece.used).view(*shape)
+
+
 def settle(weight: nn.Parameter) -> None:
     """Moves a parameter into large pages; it stays the same parameter. Small ones stay where they are."""
     n_bytes = weight.numel() * weight.element_size()

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from clearhead.engine.kernels import pages
-from clearhead.engine.kernels.pages import settle, spread
+from clearhead.engine.kernels.pages import large, settle, spread
 
 LARGE = (512, 768)
 
@@ -45,8 +45,19 @@ def test_memory_is_given_back() -> None:
     """When the last tensor of a piece is gone, so is the piece."""
     held = [spread(8192, 4096, dtype=torch.float32) for _ in range(3)]
     first = held[0].data_ptr()
-    large = pages._shelf.holds(first)  # pyright: ignore[reportPrivateUsage]
+    is_large = pages._shelf.holds(first)  # pyright: ignore[reportPrivateUsage]
     held.clear()
     gc.collect()
     assert not pages._shelf.holds(first)  # pyright: ignore[reportPrivateUsage]
-    assert large == hasattr(mmap, "MADV_HUGEPAGE")
+    assert is_large == hasattr(mmap, "MADV_HUGEPAGE")
+
+
+def test_memory_of_its_own_is_not_where_weights_go() -> None:
+    """Zeros that begin with a line, beside others of the same size, and off the shelf that weights share."""
+    others = [large(*LARGE, dtype=torch.float32).fill_(1) for _ in range(3)]
+    for shape in ((3, 5), LARGE):
+        found = large(*shape, dtype=torch.float32)
+        assert found.shape == shape and found.data_ptr() % 64 == 0 and not found.any()
+        assert not pages._shelf.holds(found.data_ptr())  # pyright: ignore[reportPrivateUsage]
+        found.fill_(2)
+    assert all(bool((other == 1).all()) for other in others)

@@ -25,10 +25,9 @@ def _padded(rows: Sequence[Sequence[int]], *, pad_id: int, left: bool) -> tuple[
     longest = max(len(row) for row in rows)
     if all(len(row) == longest for row in rows):
         return torch.tensor([list(row) for row in rows], dtype=torch.long), None
+    lengths_B1 = torch.tensor([[len(row)] for row in rows])
+    places_T = torch.arange(longest)
+    mask_BT = places_T >= longest - lengths_B1 if left else places_T < lengths_B1
     ids_BT = torch.full((len(rows), longest), pad_id)
-    mask_BT = torch.zeros(len(rows), longest, dtype=torch.bool)
-    for place, row in enumerate(rows):
-        where = slice(longest - len(row), None) if left else slice(len(row))
-        ids_BT[place, where] = torch.tensor(list(row), dtype=torch.long)
-        mask_BT[place, where] = True
+    ids_BT[mask_BT] = torch.tensor([index for row in rows for index in row], dtype=torch.long)
     return ids_BT, mask_BT

@@ -12,6 +12,15 @@ from clearhead.engine.kernels.pages import aligned, large
 
 _FLOATS = at.OUTPUTS
 """Rows are whole blocks of outputs, which products write."""
+_TAKES_OVER = {
+    at.SELF_QKV: at.EXPANDED,
+    at.HIDDEN: at.EXPANDED,
+    at.CROSS_IN: at.SELF_IN,
+    at.FFN_IN: at.SELF_IN,
+    at.CROSS_OUT: at.SELF_OUT,
+    at.FFN_OUT: at.SELF_OUT,
+}
+"""Stages that lie where another lies whose values nobody needs by then: little memory stays nearer than much."""
 
 
 class Buffers:
@@ -40,7 +49,11 @@ class Buffers:
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
         self._apart = apart
         every = {place: large(config.n_layers, n_rows, padded[place], dtype=torch.float32) for place in apart}
-        shared = {n: large(n_rows, width, dtype=torch.float32) for n, width in enumerate(padded) if n not in apart}
+        if apart:
+            shared = {n: large(n_rows, width, dtype=torch.float32) for n, width in enumerate(padded) if n not in apart}
+        else:
+            padded[at.HIDDEN] = padded[at.EXPANDED]
+            shared = _in_turns(n_rows, padded)
         self._rows = [
             [every[place][layer] if place in apart else shared[place] for place in range(at.BUFFERS)]
             for layer in range(config.n_layers if apart else 1)
@@ -80,3 +93,14 @@ class Buffers:
     def end(self, n_rows: int, *shape: int) -> Tensor:
         """A copy of the stream that the last block left."""
         return torch.as_tensor(self.array(at.POST, n_rows, *shape).copy())
+
+
+def _in_turns(n_rows: int, widths: list[int]) -> dict[int, Tensor]:
+    """A buffer for every stage, of which some lie in one place: see `_TAKES_OVER`."""
+    first = [_TAKES_OVER.get(place, place) for place in range(len(widths))]
+    most = {one: max(width for other, width in zip(first, widths, strict=True) if other == one) for one in first}
+    memory = {one: large(n_rows * width, dtype=torch.float32) for one, width in most.items()}
+    return {
+        place: memory[one][: n_rows * width].view(n_rows, width)
+        for place, (one, width) in enumerate(zip(first, widths, strict=True))
+    }

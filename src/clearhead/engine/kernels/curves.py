@@ -50,7 +50,7 @@ def _polynomial(b, x, first, others):
 
 
 @no_type_check
-def _exponential(b, x, *, falling=False):
+def exponential(b, x, *, falling=False):
     """The exponential, to the last bit or two; what is no number stays none. Where it is falling, x is at most 0."""
     fma = multiply_add(b)
     x = larger(b, alike(-87.0), x)
@@ -73,7 +73,7 @@ def _error_function(b, x):
     z = b.bitcast(b.xor(b.bitcast(x, INTS), sign), FLOATS)
     t = b.fdiv(alike(1.0), b.call(multiply_add(b), [alike(0.3275911), z, alike(1.0)]))
     p = b.fmul(_polynomial(b, t, 1.061405429, _ERROR), t)
-    y = b.fsub(alike(1.0), b.fmul(p, _exponential(b, b.fneg(b.fmul(z, z)))))
+    y = b.fsub(alike(1.0), b.fmul(p, exponential(b, b.fneg(b.fmul(z, z)))))
     return b.bitcast(b.xor(b.bitcast(y, INTS), sign), FLOATS)
 
 
@@ -90,12 +90,12 @@ def _gelu(b, x):
 
 @no_type_check
 def _silu(b, x):
-    return b.fdiv(x, b.fadd(alike(1.0), _exponential(b, b.fneg(x))))
+    return b.fdiv(x, b.fadd(alike(1.0), exponential(b, b.fneg(x))))
 
 
 @no_type_check
 def _tanh(b, x):
-    grown = b.fadd(_exponential(b, b.fmul(alike(2.0), x)), alike(1.0))
+    grown = b.fadd(exponential(b, b.fmul(alike(2.0), x)), alike(1.0))
     return b.fsub(alike(1.0), b.fdiv(alike(2.0), grown))
 
 
@@ -154,7 +154,7 @@ def _make_exponentials(keep):
         most, sums = fill(b, most, FLOATS), cgutils.alloca_once_value(b, alike(0.0))
 
         def one(x):
-            grown = _exponential(b, b.fsub(x, most), falling=True)
+            grown = exponential(b, b.fsub(x, most), falling=True)
             b.store(b.fadd(b.load(sums), grown), sums)
             return grown
 

@@ -67,11 +67,12 @@ def make_float_tile(n_outputs, n_rows):
 
 
 @no_type_check
-def make_panel_tile(n_rows, n_panels=1):
+def make_panel_tile(n_rows, n_panels=1, *, standing=False):
     """A tile of floats for many rows: one or more panels of outputs by `n_rows` rows.
 
     Weights lie as [panel of 16 outputs, input, output], so that each turn reads one line of every panel and one number
-    of every row; a number of a row meets all outputs at once, and each sum is made in the order of the inputs.
+    of every row; a number of a row meets all outputs at once, and each sum is made in the order of the inputs. Rows
+    that are `standing` lie as columns: side by side, from one input to the next in `row_stride` bytes.
     """
     wide = PANEL // LANES
     lanes = [(panel, i) for panel in range(n_panels) for i in range(wide)]
@@ -81,16 +82,16 @@ def make_panel_tile(n_rows, n_panels=1):
     def tile(context, weight, n_inputs, row, row_stride, bias, out, out_stride):
         def code(target, b, signature, args):
             weight, n_inputs, row, row_stride, bias, out, out_stride = args
-            rows = [b.add(row, b.mul(row_stride, number(i))) for i in range(n_rows)]
+            rows = [b.add(row, number(4 * i) if standing else b.mul(row_stride, number(i))) for i in range(n_rows)]
             panels = [b.add(weight, b.mul(n_inputs, number(4 * PANEL * i))) for i in range(n_panels)]
             fma = multiply_add(b)
 
             def body(place, sums):
                 read = b.mul(place, number(4 * PANEL))
                 w = [take(b, panels[panel], b.add(read, number(4 * LANES * i)), FLOATS, 4) for panel, i in lanes]
-                found = []
+                found, input_at = [], b.mul(place, row_stride if standing else number(4))
                 for m in range(n_rows):
-                    x = fill(b, take(b, rows[m], b.shl(place, number(2)), F32, 4), FLOATS)
+                    x = fill(b, take(b, rows[m], input_at, F32, 4), FLOATS)
                     found += [b.call(fma, [w[i], x, sums[len(lanes) * m + i]]) for i in range(len(lanes))]
                 return found
 

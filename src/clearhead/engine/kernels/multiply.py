@@ -143,32 +143,34 @@ def _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_str
 
 
 @no_type_check
-def _make_strip(n_panels):
-    """Some rows times so many panels of outputs, side by side."""
-    tall, six, three, two, one = (make_panel_tile(n, n_panels) for n in (_TALL, 6, 3, 2, 1))
+def _make_strip(n_panels, *, standing=False):
+    """Some rows times so many panels of outputs, side by side; `standing` as of a tile."""
+    tall, six, three, two, one = (make_panel_tile(n, n_panels, standing=standing) for n in (_TALL, 6, 3, 2, 1))
 
     @kernel
     @no_type_check
     def strip(w, n_inputs, row, row_stride, bias, y, out_stride, i, m_end):
+        apart = 4 if standing else row_stride
         while i + _TALL <= m_end:
-            tall(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            tall(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
             i += _TALL
         if i + 6 <= m_end:
-            six(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            six(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
             i += 6
         if i + 3 <= m_end:
-            three(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            three(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
             i += 3
         if i + 2 <= m_end:
-            two(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            two(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
             i += 2
         if i < m_end:
-            one(w, n_inputs, row + i * row_stride, row_stride, bias, y + i * out_stride, out_stride)
+            one(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
 
     return strip
 
 
 _strip_1, _strip_n = _make_strip(1), _make_strip(_SIDE)
+_mix_1, _mix_n = _make_strip(1, standing=True), _make_strip(_SIDE, standing=True)
 
 
 @kernel
@@ -186,6 +188,21 @@ def panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out
             else:
                 _strip_1(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
                 panel += 1
+
+
+@kernel
+@no_type_check
+def mix_panels(weight, bias, n_inputs, n_panels, column, line, n_rows, out, out_stride):
+    """The same for rows that lie as columns, from one input to the next in `line` bytes."""
+    panel = 0
+    while panel < n_panels:
+        w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
+        if panel + _SIDE <= n_panels:
+            _mix_n(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
+            panel += _SIDE
+        else:
+            _mix_1(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
+            panel += 1
 
 
 @kernel

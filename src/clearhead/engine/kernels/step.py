@@ -77,10 +77,10 @@ def _stream(op, shape):
 
 @kernel
 @no_type_check
-def _leave(op, shape, numbers, block, where, stride, place, size):
+def _leave(op, shape, numbers, block, where, stride, target, place, size):
     """The stream after a sublayer: what it was plus what was added, normed where norms stand after."""
     first, end = share(shape[at.N_ROWS], place, size)
-    source, delta, target = _stream(op, shape), _WRITES[op], _LEAVES[op]
+    source, delta = _stream(op, shape), _WRITES[op]
     weight, bias = block[_NORMS[op]], block[_NORMS[op] + 1]
     for i in range(first, end):
         x = floats(where[source] + i * stride[source], shape[at.WIDTH])
@@ -148,8 +148,7 @@ def _look_within(layer, shape, numbers, where, stride, place, size):
     while first < shape[at.N_ROWS]:
         longest = max(longest, spans[2 * first + 1])
         first += spans[2 * first + 1]
-    key, value, score, zeros = rooms(longest, width)
-    first = 0
+    room, first = rooms(longest, width), 0
     while first < shape[at.N_ROWS]:
         text, n = where[at.SELF_QKV] + first * step, spans[2 * first + 1]
         mixed = where[at.MIXED] + first * stride[at.MIXED]
@@ -157,15 +156,14 @@ def _look_within(layer, shape, numbers, where, stride, place, size):
             unit += 1
             if unit % size != place:
                 continue
-            lay(text + 4 * (heads + g) * width, text + 4 * (heads + groups + g) * width, step, width, n, key, value)
+            keys = text + 4 * (heads + g) * width
+            lay(keys + 4 * groups * width, step, width, n, room[1])
             for h in range(g * (heads // groups), (g + 1) * (heads // groups)):
                 query, out, scale = text + 4 * h * width, mixed + 4 * h * width, numbers[at.SCORE_SCALE]
                 kept, apart = shape[at.PATTERNS], shape[at.PATTERNS_ROW]
                 if kept:
                     kept += layer * shape[at.PATTERNS_LAYER] + first * apart + 4 * h * n
-                attend_within(
-                    query, step, width, scale, n, key, value, score, zeros, out, stride[at.MIXED], kept, apart
-                )
+                attend_within(query, keys, step, width, scale, n, room, out, stride[at.MIXED], kept, apart)
         first += n
 
 
@@ -241,13 +239,13 @@ def _go_on(shape, source, target, stride, place, size):
 def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride, turn_number):
     """The stream through all blocks; it comes in PRE of the first and is left in POST of the last.
 
-    `buffers` has one row of addresses for all blocks, or one for each. Every thread leaves the rows that are its share;
-    gives the number of the next meeting.
+    `buffers` has one row of addresses for all blocks, which then leave the stream where the next begins, or one for
+    each. Every thread leaves the rows that are its share; gives the number of the next meeting.
     """
     for layer in range(len(blocks)):
         block, where = blocks[layer], buffers[min(layer, len(buffers) - 1)]
-        if layer:
-            _go_on(shape, buffers[min(layer - 1, len(buffers) - 1), at.POST], where[at.PRE], stride, place, size)
+        if layer and len(buffers) > 1:
+            _go_on(shape, buffers[layer - 1, at.POST], where[at.PRE], stride, place, size)
         for op in range(len(_PRODUCTS)):
             if CROSS <= op < FFN and not shape[at.HAS_CROSS]:
                 continue
@@ -269,7 +267,9 @@ def go_through(place, size, barrier, shape, numbers, blocks, buffers, stride, tu
             )
             turn_number = meet(barrier, size, turn_number)
             if op % 2:
-                _leave(op, shape, numbers, block, where, stride, place, size)
+                goes_on = op > FFN and layer + 1 < len(blocks) and len(buffers) == 1
+                leaves = at.PRE if goes_on else _LEAVES[op]
+                _leave(op, shape, numbers, block, where, stride, leaves, place, size)
             else:
                 if op == SELF and shape[at.SPANS]:
                     if shape[at.HEAD_WIDTH] % at.PANEL:

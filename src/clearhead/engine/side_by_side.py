@@ -5,10 +5,11 @@ multiply while another chooses its words: that uses processors better than shari
 """
 
 import contextvars
+import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import torch
@@ -18,6 +19,8 @@ Result = TypeVar("Result")
 
 _MOST_THREADS = 4
 """With more, threads would wait for each other between products; each product has work for all of them."""
+
+_pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
 
 
 def pays(n_batches: int) -> bool:
@@ -49,18 +52,15 @@ def side_by_side(
             stopped.set()
             raise
 
-    pool = _pool(n_threads)
+    pool, made = _pool(n_threads), list[Future[Result]]()
     try:
-        made = [pool.submit(contextvars.copy_context().run, one, item) for item in items]
+        made += [pool.submit(contextvars.copy_context().run, one, item) for item in items]
         return [each.result() for each in made]
     except BaseException:
         stopped.set()
         raise
     finally:
-        try:
-            pool.shutdown(cancel_futures=True)
-        finally:
-            torch.set_num_threads(n_threads)  # threads that begin later ask what was set last, by whichever thread
+        _leave(made, n_threads)
 
 
 def one_by_one(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
@@ -76,12 +76,24 @@ def one_by_one(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterato
         while waiting:
             yield waiting.popleft().result()
     finally:
-        try:
-            pool.shutdown(cancel_futures=True)
-        finally:
-            torch.set_num_threads(n_threads)
+        _leave(waiting, n_threads)
+
+
+def _leave(made: Iterable[Future[Result]], n_threads: int) -> None:
+    """Takes back what nobody has begun, and waits for the rest; then torch has the threads that it had."""
+    try:
+        wait([each for each in made if not each.cancel()])
+    finally:
+        torch.set_num_threads(n_threads)  # threads that begin later ask what was set last, by whichever thread
 
 
 def _pool(n_threads: int) -> ThreadPoolExecutor:
-    """Threads that multiply by themselves."""
-    return ThreadPoolExecutor(n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,))
+    """Threads that multiply by themselves; they stay, and so does the memory that kernels keep for each."""
+    key = (os.getpid(), n_threads)
+    found = _pools.get(key)
+    if found is None:
+        found = ThreadPoolExecutor(
+            n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,)
+        )
+        found = _pools.setdefault(key, found)
+    return found

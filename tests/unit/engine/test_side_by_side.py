@@ -71,6 +71,15 @@ def test_threads_are_as_many_afterwards_as_before(two_threads: None) -> None:
     assert later == [2]
 
 
+def test_threads_stay_for_the_next_batches(two_threads: None) -> None:
+    def who(item: int, _: Callable[[], bool]) -> int:
+        time.sleep(0.01)  # so that no thread takes all
+        return threading.get_ident()
+
+    first, second = (set(side_by_side(who, range(6), cancelled=lambda: False)) for _ in range(2))
+    assert first == second and len(first) == 2
+
+
 def test_the_first_that_fails_stops_all(two_threads: None) -> None:
     ended: list[str] = []
 

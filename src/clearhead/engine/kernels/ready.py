@@ -24,9 +24,12 @@ WORTHWHILE = 5_000_000_000
 _DONE = "compiled"
 _KEPT = 60 * 24 * 3600
 """Seconds after which compiled kernels that nobody used are forgotten."""
+_ENTRIES = ("step", "by_itself", "leading", "searching", "writing")
+"""Files of what Python calls."""
 _COMPILED = (
     "attention",
     "by_itself",
+    "columns",
     "curves",
     "depth",
     "fields",
@@ -41,6 +44,7 @@ _COMPILED = (
     "within",
     "writing",
 )
+"""These, and every file that they are made of."""
 _COMPILE = "from clearhead.engine.kernels.ready import load; load()"
 
 
@@ -149,9 +153,8 @@ def _imported() -> Kernels:
         folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        names = ("step", "by_itself", "leading", "searching", "writing")
         step, by_itself, leading, searching, writing = (
-            import_module(f"clearhead.engine.kernels.{name}") for name in names
+            import_module(f"clearhead.engine.kernels.{name}") for name in _ENTRIES
         )
     finally:
         numba.config.CACHE_DIR = before

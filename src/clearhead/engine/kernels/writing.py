@@ -167,7 +167,7 @@ def write_on(
     `trail` has for every step the rows that go on and their ids, of which `counts` says how many there are; its first
     line is what the first step begins with. One thread alone searches among the logits of some rows at a time.
     """
-    turn_number, last = 1, buffers[len(buffers) - 1]
+    turn_number, last, near = 1, buffers[len(buffers) - 1], plan[at.LOGITS]
     for step in range(len(divisors)):
         ids, rows = trail[step, 1], trail[step + 1, 0]
         _embed(ids, writing, factors, shape, buffers[0], stride, place, size)
@@ -184,6 +184,7 @@ def write_on(
                 until = _some_searches(searches, first, end)
                 row, final = searches[first, at.FIRST_ROW], searches[until - 1]
                 row_end = final[at.FIRST_ROW] + final[at.N_BEAMS]
+                plan[at.LOGITS] = near - row * plan[at.LOGITS_ROW]
                 _multiply(row, row_end, shape, last, stride, head, plan, 0, 1)
             divisor = divisors[step]
             if not state[at.HOPEFUL]:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from clearhead.errors import DecodingError
 
-_FIRST_POSITIONS = 1024
+_FIRST_POSITIONS = 64
 
 
 class Memory(NamedTuple):

@@ -38,6 +38,7 @@ _COMPILED = (
     "leading",
     "machine",
     "multiply",
+    "norms",
     "rows",
     "searching",
     "step",

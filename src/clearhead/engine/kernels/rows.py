@@ -1,14 +1,13 @@
 # pyright: basic, reportPrivateImportUsage=false
-"""What happens to one row between two products: bends, norms and roundings."""
+"""What happens to one row between two products: bends and roundings; and what else all kernels share."""
 
-import math
 from typing import no_type_check
 
 import numpy as np
 from numba import carray, float32, int8, int16, int32, int64, njit, uint8
 
 from clearhead.engine.kernels.curves import gelu, gelu_tanh, relu, silu, tanh
-from clearhead.engine.kernels.fields import GELU, GELU_TANH, LAYER, RELU, SILU
+from clearhead.engine.kernels.fields import GELU, GELU_TANH, RELU, SILU
 from clearhead.engine.kernels.machine import pointer
 
 SIZE, INFINITE = 0x7FFFFFFF, 0x7F800000
@@ -81,40 +80,6 @@ def bend(source, target, n, kind):
         silu(source, target, n)
     else:
         tanh(source, target, n)
-
-
-@summing
-@no_type_check
-def _sum(x):
-    total = float32(0.0)
-    for i in range(len(x)):
-        total += x[i]
-    return total
-
-
-@summing
-@no_type_check
-def _sum_of_squares(x, middle):
-    total = float32(0.0)
-    for i in range(len(x)):
-        total += (x[i] - middle) * (x[i] - middle)
-    return total
-
-
-@kernel
-@no_type_check
-def norm(x, out, weight, bias, kind, epsilon):
-    """The norm of one row; `weight` and `bias` are addresses."""
-    n = len(x)
-    middle = _sum(x) / float32(n) if kind == LAYER else float32(0.0)
-    factor = float32(1.0) / math.sqrt(_sum_of_squares(x, middle) / float32(n) + epsilon)
-    w = floats(weight, n)
-    for i in range(n):
-        out[i] = (x[i] - middle) * factor * w[i]
-    if kind == LAYER:
-        b = floats(bias, n)
-        for i in range(n):
-            out[i] += b[i]
 
 
 @kernel

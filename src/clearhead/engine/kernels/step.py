@@ -14,7 +14,8 @@ from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.attention import attend, turn
 from clearhead.engine.kernels.machine import arrive, look
 from clearhead.engine.kernels.multiply import multiply, round_rows
-from clearhead.engine.kernels.rows import bend, entry, floats, kernel, norm, share, wholes
+from clearhead.engine.kernels.norms import add, norm
+from clearhead.engine.kernels.rows import bend, entry, floats, kernel, share, wholes
 from clearhead.engine.kernels.within import attend_within, lay, rooms
 
 _PATIENCE = 2_000
@@ -54,9 +55,8 @@ def _before(op, shape, numbers, block, where, stride, place, size):
         weight, bias = block[_NORMS[op]], block[_NORMS[op] + 1]
         stream = _stream(op, shape)
         for i in range(first, end):
-            x = floats(where[stream] + i * stride[stream], shape[at.WIDTH])
-            out = floats(where[source] + i * stride[source], shape[at.WIDTH])
-            norm(x, out, weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+            x, out = where[stream] + i * stride[stream], where[source] + i * stride[source]
+            norm(x, out, shape[at.WIDTH], weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
     elif op % 2 == 0:
         source = _stream(op, shape)
     if shape[at.FORMAT] == at.INT8:
@@ -83,13 +83,10 @@ def _leave(op, shape, numbers, block, where, stride, target, place, size):
     source, delta = _stream(op, shape), _WRITES[op]
     weight, bias = block[_NORMS[op]], block[_NORMS[op] + 1]
     for i in range(first, end):
-        x = floats(where[source] + i * stride[source], shape[at.WIDTH])
-        d = floats(where[delta] + i * stride[delta], shape[at.WIDTH])
-        out = floats(where[target] + i * stride[target], shape[at.WIDTH])
-        for j in range(len(x)):
-            out[j] = x[j] + d[j]
+        out = where[target] + i * stride[target]
+        add(where[source] + i * stride[source], where[delta] + i * stride[delta], out, shape[at.WIDTH])
         if not shape[at.NORM_BEFORE]:
-            norm(out, out, weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+            norm(out, out, shape[at.WIDTH], weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
 
 
 @kernel

@@ -12,7 +12,8 @@ from numba import float32
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.by_itself import read_row
 from clearhead.engine.kernels.multiply import multiply, round_rows
-from clearhead.engine.kernels.rows import entry, flags, floats, kernel, norm, share, wholes
+from clearhead.engine.kernels.norms import norm
+from clearhead.engine.kernels.rows import entry, flags, floats, kernel, share, wholes
 from clearhead.engine.kernels.searching import search_some
 from clearhead.engine.kernels.step import go_through, meet
 
@@ -46,10 +47,11 @@ def _finish(writing, factors, shape, numbers, where, stride, head, place, size):
     """The last norm of some rows, in their place, and the rows as the output layer reads them."""
     first, end = share(shape[at.N_ROWS], place, size)
     for i in range(first, end):
-        x = floats(where[at.POST] + i * stride[at.POST], shape[at.WIDTH])
+        row = where[at.POST] + i * stride[at.POST]
         if writing[at.LAST_NORM]:
             weight, bias = writing[at.LAST_NORM], writing[at.LAST_NORM_BIAS]
-            norm(x, x, weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+            norm(row, row, shape[at.WIDTH], weight, bias, shape[at.NORM_KIND], numbers[at.EPSILON])
+        x = floats(row, shape[at.WIDTH])
         for j in range(len(x)):
             x[j] *= factors[at.HEAD_FACTOR]
     if shape[at.FORMAT] == at.INT8:

@@ -52,6 +52,15 @@ def test_curves_are_those_of_torch_and_stay_within_their_numbers(name: str) -> N
         assert (out[n:] == 5.0).all()
 
 
+def test_gelu_is_nearer_than_its_own_rounding_everywhere() -> None:
+    run = compiled("gelu")
+    x = torch.cat([torch.linspace(-15, 15, 300_001), torch.tensor([-1e30, -1e5, 1e5, 1e30])])
+    out = np.empty(len(x), dtype=np.float32)
+    run(x.data_ptr(), out.ctypes.data, len(x))
+    wanted = functional.gelu(x.double()).numpy()
+    assert (np.abs(out - wanted) <= 2e-7 * np.maximum(1, np.abs(wanted))).all()
+
+
 @pytest.mark.parametrize("name", CURVES)
 def test_a_number_has_the_same_image_wherever_it_stands(name: str) -> None:
     run = compiled(name)

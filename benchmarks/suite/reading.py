@@ -13,10 +13,10 @@ import torch
 from timing import taking_turns
 
 import clearhead
-from clearhead.decoding import DecodingSettings
 from clearhead.engine import Request
 from clearhead.tasks import Loaded
 from clearhead.tasks.language_pairs import instruction
+from clearhead.tasks.options import settings_of
 from clearhead.tasks.sources import source_ids, whole_texts
 from clearhead.tasks.vectors import embed_encodings
 
@@ -46,7 +46,7 @@ def measure_translation(
     ids = source_ids(one, sources, prefix=told.prefix, tag=told.tag)
     config = json.loads((TRANSLATOR / "config.json").read_text())
     end = config["eos_token_id"]
-    settings = DecodingSettings(beams=beams, max_new_tokens=128, end_ids=(end,))
+    settings = settings_of(one, usual={}, asked={"beams": beams, "max_new_tokens": 128})  # as `translate` has them
     requests = [Request(ids=row, settings=settings) for row in ids]
     words = [[peers.word(index, config) for index in row] for row in ids]
     theirs = {kind: peers.translator(TRANSLATOR, work, kind, threads=threads) for kind in loaded}

@@ -49,13 +49,16 @@ NAMES: dict[str, str] = {
 }
 EARLY = {EarlyStopping.ALWAYS: True, EarlyStopping.HEURISTIC: False, EarlyStopping.NEVER: "never"}
 BAD_WORDS = (*((index,) for index in range(20, 40)), (5, 6), (9, 10, 11))
+FEW_BAD_WORDS = tuple((index,) for index in range(3, 66, 5))  # few enough to be left out of a ranking
 BEAMS: dict[str, Any] = {"beams": 4, "n_best": 3}
 ASKED: dict[str, dict[str, Any]] = {
     "greedy": {},
     "greedy-no-repetition": {"repetition_penalty": 1.3, "no_repeat_ngram": 2},
     "greedy-long-enough-and-a-last-word": {"min_new_tokens": 5, "forced_end": 9},
     "greedy-no-bad-words": {"bad_words": BAD_WORDS},
+    "greedy-few-bad-words": {"bad_words": FEW_BAD_WORDS},
     "beams": BEAMS,
+    "beams-few-bad-words": BEAMS | {"bad_words": FEW_BAD_WORDS},
     "beams-longer": BEAMS | {"length_penalty": 2.0},
     "beams-a-little-shorter": BEAMS | {"length_penalty": 0.6},
     "beams-shorter": BEAMS | {"length_penalty": -1.0},

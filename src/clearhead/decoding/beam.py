@@ -18,8 +18,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding.beam_record import Beam, BeamCandidate, BeamResult, Fate
-from clearhead.decoding.leaders import Lead, Ranking, leading, likeliest, rank
-from clearhead.decoding.processors import needed, process
+from clearhead.decoding.leaders import Lead, Leaders, Ranking, leading, likeliest, rank
+from clearhead.decoding.processors import check_known, forbidden, process
 from clearhead.decoding.row import Finish
 from clearhead.decoding.settings import DecodingSettings, EarlyStopping
 from clearhead.decoding.steps import Stepper
@@ -73,10 +73,9 @@ class BeamSearch:
             DecodingError: Nothing is left to go on with.
         """
         count = n_kept(self.settings)
-        if needed(self.settings):
+        leaders = _leaders(logits_BV, self.settings, self._lead)
+        if leaders is None:
             leaders = likeliest(self._log_probabilities(logits_BV), count)
-        else:
-            leaders = self._lead(logits_BV, count)
         return self.follow(rank(leaders, self.totals, [len(self._running)], count)[0])
 
     def follow(self, ranking: Ranking) -> list[int]:
@@ -208,12 +207,24 @@ def _advanced(
     live: Sequence[BeamSearch], widths: Sequence[int], logits_BV: Tensor, *, settings: DecodingSettings, lead: Lead
 ) -> list[list[int]]:
     """Takes all searches one step further; gives the parents of each, counted from its first row."""
-    if needed(settings):
+    leaders = _leaders(logits_BV, settings, lead)
+    if leaders is None:
         rows = logits_BV.split_with_sizes(list(widths))
         return [search.advance(own_BV) for search, own_BV in zip(live, rows, strict=True)]
     totals = [total for search in live for total in search.totals]
-    ranked = rank(lead(logits_BV, n_kept(settings)), totals, widths, n_kept(settings))  # all at once
+    ranked = rank(leaders, totals, widths, n_kept(settings))  # all at once
     return [search.follow(ranking) for search, ranking in zip(live, ranked, strict=True)]
+
+
+def _leaders(logits_BV: Tensor, settings: DecodingSettings, lead: Lead) -> Leaders | None:
+    """The likeliest ids of rows that may be chosen; None where settings ask for changed logits."""
+    left_out, count = forbidden(settings), n_kept(settings)
+    if left_out is None:
+        return None
+    if not left_out:
+        return lead(logits_BV, count)
+    check_known(left_out, logits_BV.shape[1])
+    return lead(logits_BV, count + len(left_out)).without(left_out, count)
 
 
 def n_kept(settings: DecodingSettings) -> int:

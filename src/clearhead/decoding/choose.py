@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from math import isfinite
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from clearhead.decoding.noise import gumbel
 from clearhead.decoding.numbers import floats, integers
-from clearhead.decoding.processors import needed, process
+from clearhead.decoding.processors import check_known, needed, process
 from clearhead.decoding.row import Row
 from clearhead.decoding.settings import DecodingSettings
 from clearhead.errors import DecodingError
@@ -47,21 +48,33 @@ def choose(logits_BV: Float[Tensor, "B V"], rows: Sequence[Row]) -> list[tuple[i
 
 def _asks_for_more(row: Row) -> bool:
     """Whether a row wants anything but the likeliest id and its log-probability."""
-    return row.settings.draws or needed(row.settings)
+    return row.settings.draws or row.forbidden is None
 
 
 def _plainly(logits_BV: Tensor, rows: Sequence[Row]) -> list[tuple[int, float | None]]:
     """The likeliest id of every row; NumPy looks at several numbers at once, and torch at one."""
     chosen: list[int] = []
     for logits_V, row in zip(logits_BV.detach().numpy(), rows, strict=True):
-        chosen.append(int(logits_V.argmax()))
-        if not isfinite(logits_V[chosen[-1]]):
+        left_out = row.forbidden or ()
+        chosen.append(_allowed(logits_V, left_out))
+        if chosen[-1] in left_out or not isfinite(logits_V[chosen[-1]]):
             raise _nothing_left(row)
     if not any(row.scored for row in rows):
         return [(index, None) for index in chosen]
     log_p_BV = logits_BV.detach().log_softmax(-1).numpy()
     scores = [float(log_p_BV[place, index]) if rows[place].scored else None for place, index in enumerate(chosen)]
     return list(zip(chosen, scores, strict=True))
+
+
+def _allowed(logits_V: np.ndarray, forbidden: tuple[int, ...]) -> int:
+    """The likeliest id of a row that may be chosen; one that may not where no other is possible."""
+    check_known(forbidden, len(logits_V))
+    index = int(logits_V.argmax())
+    if index not in forbidden:
+        return index
+    logits_V = logits_V.copy()
+    logits_V[list(forbidden)] = -np.inf
+    return int(logits_V.argmax())
 
 
 def _likeliest(logits_BV: Tensor) -> Tensor:

@@ -22,6 +22,14 @@ class Leaders:
     log_p: np.ndarray
     ids: np.ndarray
 
+    def without(self, forbidden: Sequence[int], count: int) -> "Leaders":
+        """As many of the others as are asked for, or as there are; then the forbidden ones, which are impossible."""
+        out: np.ndarray = np.isin(self.ids, forbidden)
+        order = np.argsort(out, axis=1, kind="stable")[:, :count]
+        log_p = np.where(out, self.log_p.dtype.type(-np.inf), self.log_p)
+        log_p[np.isnan(self.log_p).any(1)] = np.nan
+        return Leaders(log_p=np.take_along_axis(log_p, order, 1), ids=np.take_along_axis(self.ids, order, 1))
+
 
 class Ranking(NamedTuple):
     """The likeliest candidates of one search, in falling order.

@@ -4,6 +4,7 @@ Each works on one row alone and changes it in place.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -13,6 +14,8 @@ from clearhead.decoding.settings import DecodingSettings
 from clearhead.errors import DecodingError
 
 _NEVER = float("-inf")
+_FEW = 16
+"""Ids that may be left out of a ranking one by one."""
 
 
 def process(
@@ -57,6 +60,19 @@ def needed(settings: DecodingSettings) -> bool:
     )
 
 
+def forbidden(settings: DecodingSettings) -> tuple[int, ...] | None:
+    """The few ids that may never be chosen, where nothing else is asked of logits; None where more is.
+
+    Such settings need no logits changed: a ranking leaves these ids out.
+    """
+    if not needed(settings):
+        return ()
+    alone = all(len(word) == 1 for word in settings.bad_words) and len(settings.bad_words) <= _FEW
+    if not alone or needed(replace(settings, bad_words=())):
+        return None
+    return tuple(sorted({word[0] for word in settings.bad_words} - set(settings.end_ids)))
+
+
 def penalise_repetition(logits_V: Float[Tensor, " V"], ids: Sequence[int], penalty: float) -> None:
     """Makes ids that are there already less likely, in place (Keskar et al. 2019)."""
     seen = _places(logits_V, sorted(set(ids)))
@@ -91,11 +107,20 @@ def force(logits_V: Float[Tensor, " V"], index: int) -> None:
 
 
 def _places(logits_V: Tensor, ids: Sequence[int]) -> Tensor:
-    if ids and max(ids) >= len(logits_V):
+    check_known(ids, len(logits_V))
+    return torch.tensor(list(ids), dtype=torch.long, device=logits_V.device)
+
+
+def check_known(ids: Sequence[int], n_ids: int) -> None:
+    """Makes sure that a vocabulary has these ids.
+
+    Raises:
+        DecodingError: It has not.
+    """
+    if ids and max(ids) >= n_ids:
         raise DecodingError(
             "the settings name an id that the model does not have",
             got=max(ids),
-            expected=f"0 to {len(logits_V) - 1}",
+            expected=f"0 to {n_ids - 1}",
             advice="the ids of this model's own tokenizer",
         )
-    return torch.tensor(list(ids), dtype=torch.long, device=logits_V.device)

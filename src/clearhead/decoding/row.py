@@ -4,6 +4,7 @@ import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 
+from clearhead.decoding.processors import forbidden
 from clearhead.decoding.settings import DecodingSettings
 from clearhead.decoding.text_stream import TextStream
 
@@ -67,6 +68,7 @@ class Row:
         self.ids = list(prompt)
         self.prompt_length = len(prompt)
         self.settings = settings
+        self.forbidden = forbidden(settings)
         self.text = text
         self.scored = scored
         self.seed = (secrets.randbits(62) if settings.seed is None else settings.seed) + draw

@@ -15,7 +15,7 @@ from clearhead.decoding import (
     beam_search,
     decode,
 )
-from clearhead.decoding.processors import needed
+from clearhead.decoding.processors import forbidden
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
 from clearhead.engine.kernels.quick_search import quick_beam_search
 from clearhead.engine.kernels.quick_writer import quick_writer
@@ -233,7 +233,7 @@ class Engine:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
         stepper, quick = self.stepper(batch), kernels()
-        if quick is not None and self._is_plain and not record and not needed(settings):
+        if quick is not None and self._is_plain and not record and forbidden(settings) is not None:
             writer = quick_writer(quick, stepper)
             found = quick_beam_search(quick, writer, prompts, settings=settings, cancelled=cancelled)
         else:

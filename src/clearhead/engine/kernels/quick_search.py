@@ -13,6 +13,7 @@ from torch import Tensor
 
 from clearhead.decoding import Beam, BeamResult, DecodingSettings, EarlyStopping, Finish, Stepper
 from clearhead.decoding.beam import hopes, n_kept, nothing_left
+from clearhead.decoding.processors import check_known, forbidden
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.fleet import fleet
 from clearhead.engine.kernels.ready import Kernels
@@ -50,7 +51,7 @@ class QuickSearches:
     Args:
         found: The kernels.
         prompts: The ids that are there before the first new one.
-        settings: How to search; nothing that changes logits.
+        settings: How to search; nothing that changes logits, but for a few ids that are left out.
     """
 
     def __init__(self, *, found: Kernels, prompts: Sequence[tuple[int, ...]], settings: DecodingSettings) -> None:
@@ -66,6 +67,7 @@ class QuickSearches:
         self._finished = np.zeros((len(self.live), settings.beams))
         self._totals = np.zeros(len(self.live), dtype=np.float32)
         self._trail: list[np.ndarray] = []
+        self._left_out = forbidden(settings) or ()
         self._end_ids = np.array(settings.end_ids, dtype=np.int64)
         self.hopeful = hopes(settings)
         most = [float(each**settings.length_penalty) for each in self._most if each > 0]
@@ -89,15 +91,17 @@ class QuickSearches:
         length, size = len(self._trail) + 1, logits_BV.shape[1]
         plan = np.zeros(at.PLAN_SIZE, dtype=np.int64)
         plan[at.LOGITS], plan[at.LOGITS_ROW], plan[at.N_LOGITS] = logits_BV.data_ptr(), 4 * logits_BV.stride(0), size
-        plan[at.N_KEPT], plan[at.N_EACH] = n_kept(settings), min(n_kept(settings), size)
+        check_known(self._left_out, size)
+        n_each = n_kept(settings) + len(self._left_out)
+        plan[at.N_KEPT], plan[at.N_EACH] = n_kept(settings), min(n_each, size)
         plan[at.BEAMS], plan[at.LENGTH] = settings.beams, length
         plan[at.FIRST_ENDED_WINS] = settings.early_stopping is EarlyStopping.ALWAYS
         divisor = self._divisor(length)
         divisors = self._hopes if self.hopeful else np.full(n_live, divisor)
         running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
         scores = np.empty((n_live, 2, settings.beams))
-        searches, finished = self._searches, self._finished
-        return plan, divisor, searches, divisors, self._end_ids, self._totals, finished, running, ended, scores
+        ids = self._end_ids, np.array(self._left_out, dtype=np.int64)
+        return plan, divisor, self._searches, divisors, *ids, self._totals, self._finished, running, ended, scores
 
     def several(self, n_steps: int, logits_BV: Tensor) -> Several:
         """What a kernel takes to go several steps further."""
@@ -105,7 +109,7 @@ class QuickSearches:
         length, n_live, beams = int(plan[at.LENGTH]), len(self.live), self._settings.beams
         totals = np.zeros(n_live * beams, dtype=np.float32)
         totals[: len(self._totals)] = self._totals
-        others[3] = totals
+        others[4] = totals
         trail = np.empty((n_steps + 1, 2, n_live * beams), dtype=np.int64)
         trail[0, 1, : len(self._totals)] = self.ids
         state = np.zeros(at.STATE_SIZE, dtype=np.int64)
@@ -137,7 +141,7 @@ class QuickSearches:
             self._ended[which].append(_Ended(n_before, row, index, float(several.ending_scores[place])))
         for step, count in enumerate(several.counts[:n_steps].tolist()):
             self._trail.append(trail[step + 1, :, :count].copy())
-        searches, hopes, _, totals, finished, *_ = several.others
+        searches, hopes, _, _, totals, finished, *_ = several.others
         self.live, self._searches, self._finished = several.live[:n_live], searches[:n_live], finished[:n_live]
         self._hopes = hopes[:n_live] if self.hopeful else self._hopes[:n_live]
         self._totals = totals[: int(state[at.N_ROWS_LEFT])]

@@ -26,6 +26,8 @@ from clearhead.probe import intact, once, present
 
 _MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 64}
 """Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
+_MOST_SHORT_ROWS, _SHORT = 256, 1024
+"""The same for floats where no product has more inputs than these."""
 
 
 class QuickStack(Stack):
@@ -82,7 +84,7 @@ class QuickStack(Stack):
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
         table = self._table
         return (
-            x_BTD.shape[0] <= _MOST_ROWS[table.kind]
+            x_BTD.shape[0] <= self.most_rows
             and self._can_run(x_BTD)
             and cache.length > 0
             and (not table.has_cross or cache.source_length > 0)
@@ -128,7 +130,8 @@ class QuickStack(Stack):
     @property
     def most_rows(self) -> int:
         """Rows up to which the kernel is faster than the parts."""
-        return _MOST_ROWS[self._table.kind]
+        most = _MOST_ROWS[self._table.kind]
+        return max(most, _MOST_SHORT_ROWS) if self.config.feedforward.width <= _SHORT else most
 
     def _run(self, kernel: Kernel, steps: Steps, cache: StackCache, buffers: Buffers, *more: object) -> None:
         table = self._table

@@ -17,7 +17,17 @@ from clearhead.engine.kernels.step import meet
 
 @kernel
 @no_type_check
-def _rank(plan, search, totals, own, values, ids, best, where):
+def _is_one_of(index, ids):
+    """Whether an id is among some."""
+    found = False
+    for each in ids:
+        found |= index == each
+    return found
+
+
+@kernel
+@no_type_check
+def _rank(plan, search, totals, forbidden, own, values, ids, best, where):
     """The likeliest candidates of one search in falling order, of equals the first; how many, or -1 for no number."""
     n, count, n_found = plan[at.N_LOGITS], len(best), 0
     for i in range(search[at.N_BEAMS]):
@@ -33,6 +43,8 @@ def _rank(plan, search, totals, own, values, ids, best, where):
                 return -1
             if sum_of_all == float32(-np.inf) or (n_found == count and sum_of_all <= best[count - 1]):
                 break  # those that follow in this row are no likelier
+            if _is_one_of(ids[j], forbidden):
+                continue
             place = min(n_found, count - 1)
             n_found = min(n_found + 1, count)
             while place > 0 and sum_of_all > best[place - 1]:
@@ -59,16 +71,6 @@ def _keep(finished, n_finished, score):
         place -= 1
     finished[place] = score
     return min(n_finished + 1, n_most)
-
-
-@kernel
-@no_type_check
-def _is_one_of(index, end_ids):
-    """Whether an id ends a text."""
-    found = False
-    for end_id in end_ids:
-        found |= index == end_id
-    return found
 
 
 @kernel
@@ -101,7 +103,9 @@ def _follow(plan, divisor, search, hope, end_ids, n_found, best, where, finished
 
 @kernel
 @no_type_check
-def search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores):
+def search_some(
+    first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
+):
     """Takes some searches one step further."""
     n_each, n_kept = plan[at.N_EACH], plan[at.N_KEPT]
     own = np.empty((plan[at.N_LOGITS] + at.CHUNK - 1) // at.CHUNK, dtype=np.float32)
@@ -109,7 +113,7 @@ def search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, fin
     best, where = np.empty(n_kept, dtype=np.float32), np.empty((n_kept, 2), dtype=np.int64)
     for i in range(first, end):
         search = searches[i]
-        n_found = _rank(plan, search, totals, own, values, ids, best, where)
+        n_found = _rank(plan, search, totals, forbidden, own, values, ids, best, where)
         if n_found < 0:
             search[at.STATE] = int64(at.NOTHING_LEFT)
             continue
@@ -119,16 +123,21 @@ def search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, fin
 
 
 @entry(
-    "void(int64, int64, int64, int64[::1], float64, int64[:, ::1], float64[::1], int64[::1], float32[::1], "
-    "float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
+    "void(int64, int64, int64, int64[::1], float64, int64[:, ::1], float64[::1], int64[::1], int64[::1], "
+    "float32[::1], float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
 )
 @no_type_check
-def search_on(place, size, barrier, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores):
+def search_on(
+    place, size, barrier, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
+):
     """Every thread takes its share of the searches one step further.
 
+    `forbidden` are ids that may not be chosen; there are `N_EACH` likeliest of a row, these counted.
     `divisor` is what sums are divided by where they end now, `hopes` where they might end; `running` and `ended` get
     the row that each goes on with and its id, `scores` the sums of the running and the scores of the ended.
     """
     first, end = share(len(searches), place, size)
-    search_some(first, end, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores)
+    search_some(
+        first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
+    )
     meet(barrier, size, 1)

@@ -156,13 +156,13 @@ def _change_places(shape, writing, rows, n_rows):
 @entry(
     "void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], "
     "float32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int64[:, ::1], float64[::1], "
-    "int64[::1], float64[::1], int64[:, ::1], float64[::1], int64[::1], float32[::1], float64[:, ::1], "
+    "int64[::1], float64[::1], int64[:, ::1], float64[::1], int64[::1], int64[::1], float32[::1], float64[:, ::1], "
     "int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
 )
 @no_type_check
 def write_on(
     place, size, barrier, shape, numbers, blocks, buffers, stride, writing, factors, head, state, live, counts, trail,
-    endings, of_endings, plan, divisors, searches, hopes, end_ids, totals, finished, running, ended, scores,
+    endings, of_endings, plan, divisors, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores,
 ):  # fmt: skip
     """Steps until all searches have ended, or as many as there are divisors for.
 
@@ -191,7 +191,10 @@ def write_on(
             divisor = divisors[step]
             if not state[at.HOPEFUL]:
                 hopes[first:until] = divisor
-            search_some(first, until, plan, divisor, searches, hopes, end_ids, totals, finished, running, ended, scores)
+            search_some(
+                first, until, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended,
+                scores,
+            )  # fmt: skip
             first = until
         turn_number = meet(barrier, size, turn_number)
         if place == 0:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from clearhead.decoding import BeamResult, DecodingSettings, EarlyStopping, Finish, beam_search
+from clearhead.decoding import BeamResult, DecodingSettings, EarlyStopping, Finish, beam, beam_search
 from clearhead.engine.kernels import ready
 from clearhead.engine.kernels.quick_search import quick_beam_search
 from clearhead.engine.kernels.rows_of import lead
@@ -68,6 +68,34 @@ def both(
             return str(error)
 
     return outcome(quick), outcome(slow)
+
+
+@pytest.mark.parametrize("vocab_size", [6, 80])
+@pytest.mark.parametrize("bad", [(3,), (0, 2), (0, 1, 2, 3, 4), (3, 17, 60, 61, 79)])
+def test_ids_that_are_left_out_are_as_impossible_as_in_changed_logits(
+    bad: tuple[int, ...], vocab_size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(6):
+        words = tuple((index,) for index in bad if index < vocab_size)
+        settings = DecodingSettings(beams=3, n_best=3, end_ids=(0,), max_new_tokens=9, bad_words=words)
+        logits = table(seed, vocab_size=vocab_size, closed=0.1 * (seed % 2))
+        by_kernel, by_parts = both(logits, [(7,)] * 9, settings)
+        with monkeypatch.context() as patch:
+            patch.setattr(beam, "_leaders", lambda *_: None)
+            _, changed = both(logits, [(7,)] * 9, settings)
+        for one, other, wanted in zip(by_kernel, by_parts, changed, strict=True):
+            if isinstance(by_kernel, str):
+                assert by_kernel == by_parts == changed
+                break
+            assert one == other
+            assert not {index for each in one.beams for index in each.ids} & {index for index in bad if index}
+            assert [each.score for each in one.beams] == pytest.approx([each.score for each in wanted.beams], abs=1e-6)
+
+
+def test_an_id_that_is_not_in_the_vocabulary_cannot_be_left_out() -> None:
+    settings = DecodingSettings(beams=2, end_ids=(0,), max_new_tokens=9, bad_words=((17,),))
+    by_kernel, by_parts = both(table(0, vocab_size=17), [(7,)], settings)
+    assert by_kernel == by_parts and "does not have" in str(by_kernel)
 
 
 @pytest.mark.parametrize("early", list(EarlyStopping))

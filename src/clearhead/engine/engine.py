@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 
 from clearhead.decoding import (
+    Beam,
     BeamResult,
     DecodingSettings,
     Event,
@@ -17,7 +18,7 @@ from clearhead.decoding import (
 )
 from clearhead.decoding.processors import forbidden
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
-from clearhead.engine.kernels.quick_search import quick_beam_search
+from clearhead.engine.kernels.quick_search import Follower, quick_beam_search, quick_greedy
 from clearhead.engine.kernels.quick_writer import quick_writer
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import lead
@@ -81,7 +82,7 @@ class Engine:
             requests: What to answer.
             scored: Whether answers have log-probabilities.
             record: Whether replies keep every candidate of a beam search.
-            cancelled: Asked before every step, or every few where beams take several in one call; once True, everything
+            cancelled: Asked before every step, or every few where one call takes several; once True, everything
                 ends where it is.
         """
         requests = [self.fitted(request) for request in requests]
@@ -219,6 +220,9 @@ class Engine:
         return TextStream(decode=self._to_text, stop=stop, after=request.ids if goes_on else request.prefix)
 
     def _rows(self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]) -> list[Reply]:
+        found = self._likeliest(batch, scored=scored, cancelled=cancelled)
+        if found is not None:
+            return found
         rows = self._new_rows(batch, scored=scored)
         events: list[list[Event]] = [[] for _ in rows]
         steps = decode(self.stepper(batch), rows)
@@ -228,6 +232,30 @@ class Engine:
         for row in rows:
             row.cancel()
         return [Reply(answers=(answer_of(row, found),)) for row, found in zip(rows, events, strict=True)]
+
+    def _likeliest(
+        self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]
+    ) -> list[Reply] | None:
+        """The replies where all take the likeliest id, and one call of a kernel can take many steps; otherwise None."""
+        settings, quick = batch[0].settings, kernels()
+        plain = not settings.draws and not settings.stop and forbidden(settings) is not None
+        if quick is None or not self._is_plain or not plain or any(one.settings != settings for one in batch):
+            return None
+        writer = quick_writer(quick, self.stepper(batch))
+        if not isinstance(writer, Follower):
+            return None
+        prompts = [self.prompt(request) for request in batch]
+        found = quick_greedy(quick, writer, prompts, settings=settings, cancelled=cancelled)
+        return [
+            Reply(answers=(self._answer(beam, request, said if scored else None),))
+            for (beam, said), request in zip(found, batch, strict=True)
+        ]
+
+    def _answer(self, beam: Beam, request: Request, said: tuple[float, ...] | None) -> Answer:
+        """What a row of likeliest ids comes to."""
+        text = self._text(beam.ids, request)
+        score = None if said is None else sum(said)
+        return Answer(ids=beam.ids, text=text, finish=beam.finish, score=score, log_probabilities=said or ())
 
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings

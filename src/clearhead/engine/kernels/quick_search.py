@@ -5,6 +5,7 @@ back along them once it has ended.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -29,6 +30,7 @@ class Several(NamedTuple):
     live: np.ndarray
     counts: np.ndarray
     trail: np.ndarray
+    said: np.ndarray
     endings: np.ndarray
     ending_scores: np.ndarray
     plan: np.ndarray
@@ -67,6 +69,7 @@ class QuickSearches:
         self._finished = np.zeros((len(self.live), settings.beams))
         self._totals = np.zeros(len(self.live), dtype=np.float32)
         self._trail: list[np.ndarray] = []
+        self._said: list[np.ndarray] = []  # for each step and prompt, what its likeliest candidate added
         self._left_out = forbidden(settings) or ()
         self._end_ids = np.array(settings.end_ids, dtype=np.int64)
         self.hopeful = hopes(settings)
@@ -99,7 +102,7 @@ class QuickSearches:
         divisor = self._divisor(length)
         divisors = self._hopes if self.hopeful else np.full(n_live, divisor)
         running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
-        scores = np.empty((n_live, 2, settings.beams))
+        scores = np.empty((n_live, 3, settings.beams))
         ids = self._end_ids, np.array(self._left_out, dtype=np.int64)
         return plan, divisor, self._searches, divisors, *ids, self._totals, self._finished, running, ended, scores
 
@@ -119,6 +122,7 @@ class QuickSearches:
             live=self.live.copy(),
             counts=np.zeros(n_steps, dtype=np.int64),
             trail=trail,
+            said=np.empty((n_steps, len(self._most))),
             endings=np.empty((n_steps * n_live * beams, 4), dtype=np.int64),
             ending_scores=np.empty(n_steps * n_live * beams),
             plan=plan,
@@ -141,6 +145,7 @@ class QuickSearches:
             self._ended[which].append(_Ended(n_before, row, index, float(several.ending_scores[place])))
         for step, count in enumerate(several.counts[:n_steps].tolist()):
             self._trail.append(trail[step + 1, :, :count].copy())
+            self._said.append(several.said[step])
         searches, hopes, _, _, totals, finished, *_ = several.others
         self.live, self._searches, self._finished = several.live[:n_live], searches[:n_live], finished[:n_live]
         self._hopes = hopes[:n_live] if self.hopeful else self._hopes[:n_live]
@@ -169,6 +174,9 @@ class QuickSearches:
             raise nothing_left(len(self._trail))
         if searches[:, at.N_ENDED].any():
             self._take_ended(ended, scores)
+        said = np.empty(len(self._most))
+        said[self.live] = scores[:, 2, 0]
+        self._said.append(said)
         self._go_on(states == at.RUNS, running, scores)
         rows = torch.as_tensor(self._trail[-1])
         return rows[0], rows[1]
@@ -185,6 +193,10 @@ class QuickSearches:
             if most <= 0:
                 best[place] = [Beam(ids=(), score=0.0, finish=Finish.LENGTH)]
         return [BeamResult(beams=tuple(beams)) for beams in best]
+
+    def said(self, place: int, n_ids: int) -> tuple[float, ...]:
+        """The log-probability of each of so many ids, where a search follows one beam alone."""
+        return tuple(float(each[place]) for each in self._said[:n_ids])
 
     def _beam(self, one: _Ended) -> Beam:
         why = Finish.END if one.id in self._settings.end_ids else Finish.LENGTH
@@ -231,7 +243,7 @@ class QuickSearches:
 
 
 @runtime_checkable
-class Follower(Protocol):
+class Follower(Stepper, Protocol):
     """A stepper that takes searches along, several steps at a time."""
 
     def follow(self, searches: QuickSearches) -> None:
@@ -249,7 +261,32 @@ def quick_beam_search(
 ) -> list[BeamResult]:
     """What `beam_search` finds, with steps ranked by a kernel."""
     searches = QuickSearches(found=found, prompts=prompts, settings=settings)
-    if len(searches.live) < len(prompts) and len(searches.live):
+    _search(searches, stepper, cancelled, n_prompts=len(prompts))
+    return searches.results()
+
+
+def quick_greedy(
+    found: Kernels,
+    stepper: Follower,
+    prompts: Sequence[tuple[int, ...]],
+    *,
+    settings: DecodingSettings,
+    cancelled: Callable[[], bool],
+) -> list[tuple[Beam, tuple[float, ...]]]:
+    """The likeliest id after the likeliest: a search with one beam that ends where it first can.
+
+    Gives the log-probabilities of the ids, too.
+    """
+    one_beam = replace(settings, early_stopping=EarlyStopping.ALWAYS, length_penalty=0.0)
+    searches = QuickSearches(found=found, prompts=prompts, settings=one_beam)
+    _search(searches, stepper, cancelled, n_prompts=len(prompts))
+    best = [result.beams[0] for result in searches.results()]
+    return [(beam, searches.said(place, len(beam.ids))) for place, beam in enumerate(best)]
+
+
+def _search(searches: QuickSearches, stepper: Stepper, cancelled: Callable[[], bool], *, n_prompts: int) -> None:
+    """Takes searches to their end, or as far as they may go."""
+    if len(searches.live) < n_prompts and len(searches.live):
         stepper.select(torch.as_tensor(searches.live))
     ids_B: Tensor | None = None
     while len(searches.live) and not cancelled():
@@ -259,4 +296,3 @@ def quick_beam_search(
         rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
         if len(searches.live):
             stepper.select(rows_B)
-    return searches.results()

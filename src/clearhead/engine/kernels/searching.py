@@ -27,8 +27,11 @@ def _is_one_of(index, ids):
 
 @kernel
 @no_type_check
-def _rank(plan, search, totals, forbidden, own, values, ids, best, where):
-    """The likeliest candidates of one search in falling order, of equals the first; how many, or -1 for no number."""
+def _rank(plan, search, totals, forbidden, own, values, ids, best, where, alone):
+    """The likeliest candidates of one search in falling order, of equals the first; how many, or -1 for no number.
+
+    The log-probability of the first by itself is left in `alone`.
+    """
     n, count, n_found = plan[at.N_LOGITS], len(best), 0
     for i in range(search[at.N_BEAMS]):
         row = search[at.FIRST_ROW] + i
@@ -55,6 +58,8 @@ def _rank(plan, search, totals, forbidden, own, values, ids, best, where):
                 )
                 place -= 1
             best[place], where[place, 0], where[place, 1] = sum_of_all, row, ids[j]
+            if place == 0:
+                alone[0] = float64(values[j] - total)
     return n_found
 
 
@@ -76,7 +81,7 @@ def _keep(finished, n_finished, score):
 @kernel
 @no_type_check
 def _follow(plan, divisor, search, hope, end_ids, n_found, best, where, finished, running, ended, scores):
-    """Takes one search further; gives what becomes of it. The last row of `scores` is that of ended beams."""
+    """Takes one search further; gives what becomes of it. The second row of `scores` is that of ended beams."""
     n_beams, n_running, n_ended = plan[at.BEAMS], 0, 0
     is_last = plan[at.LENGTH] >= search[at.MOST_IDS]
     for place in range(n_found):
@@ -113,7 +118,7 @@ def search_some(
     best, where = np.empty(n_kept, dtype=np.float32), np.empty((n_kept, 2), dtype=np.int64)
     for i in range(first, end):
         search = searches[i]
-        n_found = _rank(plan, search, totals, forbidden, own, values, ids, best, where)
+        n_found = _rank(plan, search, totals, forbidden, own, values, ids, best, where, scores[i, 2])
         if n_found < 0:
             search[at.STATE] = int64(at.NOTHING_LEFT)
             continue
@@ -134,7 +139,8 @@ def search_on(
 
     `forbidden` are ids that may not be chosen; there are `N_EACH` likeliest of a row, these counted.
     `divisor` is what sums are divided by where they end now, `hopes` where they might end; `running` and `ended` get
-    the row that each goes on with and its id, `scores` the sums of the running and the scores of the ended.
+    the row that each goes on with and its id, `scores` the sums of the running, the scores of the ended, and what the
+    likeliest candidate adds.
     """
     first, end = share(len(searches), place, size)
     search_some(

@@ -105,10 +105,12 @@ def _take_ended(state, which, search, n_ids, ended, scores, endings, ending_scor
 
 @kernel
 @no_type_check
-def _go_on(state, live, n_ids, searches, hopes, totals, finished, running, ended, scores, rows, ids, endings, of_ends):
+def _go_on(
+    state, live, n_ids, searches, hopes, totals, finished, running, ended, scores, rows, ids, said, endings, of_ends
+):
     """Keeps the searches that run, each in the place of one before it, and the rows and ids of their beams.
 
-    `n_ids` is how many ids beams had before this step.
+    `n_ids` is how many ids beams had before this step; `said` gets what the likeliest candidate of each search adds.
     """
     n_live, n_rows = 0, 0
     for i in range(state[at.N_LIVE]):
@@ -116,6 +118,7 @@ def _go_on(state, live, n_ids, searches, hopes, totals, finished, running, ended
         if search[at.STATE] == at.NOTHING_LEFT:
             state[at.N_LIVE], state[at.N_ROWS_LEFT] = -1, 0
             return
+        said[live[i]] = scores[i, 2, 0]
         _take_ended(state, live[i], search, n_ids, ended[i], scores[i], endings, of_ends)
         if search[at.STATE] != at.RUNS:
             continue
@@ -155,14 +158,16 @@ def _change_places(shape, writing, rows, n_rows):
 
 @entry(
     "void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], "
-    "float32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], int64[:, ::1], float64[::1], "
+    "float32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], float64[:, ::1], "
+    "int64[:, ::1], float64[::1], "
     "int64[::1], float64[::1], int64[:, ::1], float64[::1], int64[::1], int64[::1], float32[::1], float64[:, ::1], "
     "int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
 )
 @no_type_check
 def write_on(
     place, size, barrier, shape, numbers, blocks, buffers, stride, writing, factors, head, state, live, counts, trail,
-    endings, of_endings, plan, divisors, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores,
+    said, endings, of_endings, plan, divisors, searches, hopes, end_ids, forbidden, totals, finished, running, ended,
+    scores,
 ):  # fmt: skip
     """Steps until all searches have ended, or as many as there are divisors for.
 
@@ -200,7 +205,7 @@ def write_on(
         if place == 0:
             _go_on(
                 state, live, plan[at.LENGTH] - 1, searches, hopes, totals, finished, running, ended, scores,
-                rows, trail[step + 1, 1], endings, of_endings,
+                rows, trail[step + 1, 1], said[step], endings, of_endings,
             )  # fmt: skip
             n_rows = state[at.N_ROWS_LEFT]
             counts[step] = n_rows

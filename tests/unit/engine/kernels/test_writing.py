@@ -80,6 +80,40 @@ def test_the_same_beams_as_by_steps(
             assert answer.score == pytest.approx(like.score, abs=1e-5)
 
 
+@pytest.mark.parametrize("bad_words", [(), ((7,), (20,))])
+@pytest.mark.parametrize("weights", WeightFormat)
+@pytest.mark.parametrize("name", ["marian", "t5"])
+def test_the_likeliest_ids_are_those_of_steps_with_their_log_probabilities(
+    name: str, weights: WeightFormat, bad_words: tuple[tuple[int]], threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine(name, weights)
+    settings = replace(SETTINGS, beams=1, n_best=1, bad_words=bad_words, early_stopping=EarlyStopping.NEVER)
+    requests = [Request(ids=source, settings=settings) for source in SOURCES]
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "quick_writer", lambda _, stepper: stepper)
+        wanted = made.generate(requests, scored=True)
+    taken = count_calls(monkeypatch)
+    found, plain = made.generate(requests, scored=True), made.generate(requests)
+    assert bool(taken) == (weights is WeightFormat.FLOAT32 or made.network.decoder.final_norm is None)
+    for one, other, unscored in zip(found, wanted, plain, strict=True):
+        assert one.best.ids == other.best.ids == unscored.best.ids
+        assert one.best.finish is other.best.finish
+        assert not {index for (index,) in bad_words} & set(one.best.ids)
+        assert one.best.log_probabilities == pytest.approx(other.best.log_probabilities, abs=2e-5)
+        assert one.best.score == pytest.approx(other.best.score, abs=1e-4)
+        assert unscored.best.score is None and not unscored.best.log_probabilities
+
+
+@pytest.mark.parametrize("n_most", [0, 1, 17])
+def test_rows_of_likeliest_ids_may_be_as_short_as_they_like(n_most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+    settings = DecodingSettings(max_new_tokens=n_most, end_ids=(1,))
+    requests = [Request(ids=source, settings=settings) for source in SOURCES]
+    found = made.generate(requests)
+    for one, other in zip(found, step_by_step(monkeypatch, made, requests), strict=True):
+        assert (one.best.ids, one.best.finish, one.best.text) == (other.best.ids, other.best.finish, other.best.text)
+
+
 @pytest.mark.parametrize("early", list(EarlyStopping))
 @pytest.mark.parametrize("penalty", [0.0, 0.7, 2.0])
 @pytest.mark.parametrize("vocab_size", [3, 5, 9])

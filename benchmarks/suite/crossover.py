@@ -14,8 +14,8 @@ from clearhead.engine.kernels import ready
 from clearhead.engine.kernels.rows_of import multiply
 from clearhead.engine.kernels.tables import Product
 
-SHAPES = ((768, 768), (3072, 768), (768, 3072), (50257, 768), (192, 192), (9003, 192))
-ROWS = (1, 2, 4, 8, 16, 32, 64, 128)
+SHAPES = ((768, 768), (3072, 768), (768, 3072), (50257, 768), (192, 192), (192, 768), (9003, 192))
+ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 def main() -> None:

@@ -4,7 +4,6 @@ Each works on one row alone and changes it in place.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -50,10 +49,13 @@ def process(
 
 def needed(settings: DecodingSettings) -> bool:
     """Whether there is anything to apply."""
+    return bool(settings.bad_words) or _more_than_bad_words(settings)
+
+
+def _more_than_bad_words(settings: DecodingSettings) -> bool:
     return bool(
         settings.repetition_penalty != 1.0
         or settings.no_repeat_ngram
-        or settings.bad_words
         or settings.min_new_tokens
         or settings.forced_start
         or settings.forced_end is not None
@@ -65,10 +67,8 @@ def forbidden(settings: DecodingSettings) -> tuple[int, ...] | None:
 
     Such settings need no logits changed: a ranking leaves these ids out.
     """
-    if not needed(settings):
-        return ()
-    alone = all(len(word) == 1 for word in settings.bad_words) and len(settings.bad_words) <= _FEW
-    if not alone or needed(replace(settings, bad_words=())):
+    few = len(settings.bad_words) <= _FEW and all(len(word) == 1 for word in settings.bad_words)
+    if not few or _more_than_bad_words(settings):
         return None
     return tuple(sorted({word[0] for word in settings.bad_words} - set(settings.end_ids)))
 

@@ -19,6 +19,7 @@ from torch.nn import functional
 
 from clearhead.engine.kernels.fields import FEW, MANY, NEVER, OUTPUTS
 from clearhead.engine.kernels.layout import pack, unpack
+from clearhead.engine.kernels.pages import moved
 from clearhead.engine.kernels.ready import kernels, worked
 from clearhead.engine.kernels.rows_of import look_up, multiply
 from clearhead.engine.kernels.tables import Product
@@ -50,14 +51,17 @@ class Int8Matrix(nn.Module):
         self.even = even
         integer, scale = quantise(weight)
         self.n_outputs, self.width = weight.shape
-        most = int(integer.abs().sum(1, dtype=torch.long).max()) if integer.numel() else 1
+        # Some rows at a time: sums of bytes are made by way of wider numbers, many times as large as they.
+        parts = torch.split(integer, _ROWS_AT_ONCE)
+        most = max(int(part.abs().sum(1, dtype=torch.long).max()) for part in parts) if integer.numel() else 1
         self.largest = min(MANY, _LARGEST_SUM // max(1, most))
         self.register_buffer("packed", pack(integer))
         missing = (0, -self.n_outputs % OUTPUTS)
         self.register_buffer("scales", functional.pad(scale, missing))
         # What bytes without a sign, which are 128 too large, add to a sum.
-        shifts = -128 * integer.sum(1, dtype=torch.int32)
+        shifts = -128 * torch.cat([part.sum(1, dtype=torch.int32) for part in parts])
         self.register_buffer("shifts", functional.pad(shifts, missing))
+        moved(2 * integer.nbytes)  # rounded, and filled up to whole blocks
 
     def rows(self, first: int = 0, end: int | None = None) -> Int8[Tensor, "outputs D"]:
         """Some rows of whole numbers, as a plain matrix."""

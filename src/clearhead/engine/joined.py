@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from clearhead.engine.kernels.pages import spread
+from clearhead.engine.kernels.pages import moved, spread
 from clearhead.engine.kernels.tables import Product
 from clearhead.nn.product import product
 
@@ -96,4 +96,5 @@ def _end_to_end(parts: Sequence[Tensor]) -> Tensor:
     for part in parts:
         part.data = whole[start : start + len(part)]
         start += len(part)
+    moved(whole.nbytes)
     return whole

@@ -21,6 +21,7 @@ _MOST_THREADS = 4
 """With more, threads would wait for each other between products; each product has work for all of them."""
 
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+_making = threading.Lock()
 
 
 def pays(n_batches: int) -> bool:
@@ -54,7 +55,8 @@ def side_by_side(
 
     pool, made = _pool(n_threads), list[Future[Result]]()
     try:
-        made += [pool.submit(contextvars.copy_context().run, one, item) for item in items]
+        for item in items:
+            made.append(pool.submit(contextvars.copy_context().run, one, item))
         return [each.result() for each in made]
     except BaseException:
         stopped.set()
@@ -72,11 +74,18 @@ def one_by_one(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterato
         for item in items:
             waiting.append(pool.submit(contextvars.copy_context().run, work, item))
             if len(waiting) > 2 * n_threads:
-                yield waiting.popleft().result()
+                yield _first_of(waiting)
         while waiting:
-            yield waiting.popleft().result()
+            yield _first_of(waiting)
     finally:
         _leave(waiting, n_threads)
+
+
+def _first_of(waiting: deque[Future[Result]]) -> Result:
+    """What the first gives; until then it is among those that are waited for."""
+    found = waiting[0].result()
+    waiting.popleft()
+    return found
 
 
 def _leave(made: Iterable[Future[Result]], n_threads: int) -> None:
@@ -90,10 +99,12 @@ def _leave(made: Iterable[Future[Result]], n_threads: int) -> None:
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """Threads that multiply by themselves; they stay, and so does the memory that kernels keep for each."""
     key = (os.getpid(), n_threads)
-    found = _pools.get(key)
-    if found is None:
-        found = ThreadPoolExecutor(
-            n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,)
-        )
-        found = _pools.setdefault(key, found)
-    return found
+    with _making:
+        if key not in _pools:
+            made = ThreadPoolExecutor(
+                n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,)
+            )
+            all_here = threading.Barrier(n_threads)  # none begins later and then sets what others have set since
+            wait([made.submit(all_here.wait) for _ in range(n_threads)])
+            _pools[key] = made
+        return _pools[key]

@@ -11,6 +11,7 @@ from clearhead.errors import MissingTensor, ShapeMismatch, WeightsError, nearest
 Config = TypeVar("Config")
 
 _REAL = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
+_AT_ONCE = 2**20
 
 
 class Network(nn.Module, Generic[Config]):
@@ -58,9 +59,10 @@ class Network(nn.Module, Generic[Config]):
             raise WeightsError(
                 f"{name} holds no real numbers", got=tensor.dtype, expected=", ".join(str(dtype) for dtype in _REAL)
             )
-        finite = torch.isfinite(tensor.to(parameter.dtype))
-        if not finite.all():
-            n_bad = int((~finite).sum())
+        # Some at a time: what is asked of a whole table takes more memory on the way than the table.
+        parts = torch.split(tensor.flatten() if tensor.is_contiguous() else tensor, _AT_ONCE)
+        n_bad = sum(int((~torch.isfinite(part.to(parameter.dtype))).sum()) for part in parts)
+        if n_bad:
             raise WeightsError(
                 f"{name} holds values that are not finite",
                 got=f"{n_bad} of {tensor.numel()} are NaN or infinite",

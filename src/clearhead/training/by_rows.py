@@ -34,7 +34,7 @@ class ByRows:
         self._parameters = [each for each in network.parameters() if each.requires_grad]
         # What torch drops itself comes from one generator, in the order in which threads happen to ask; a recurrent
         # network makes so many small calls that its threads would wait for Python; and long rows of one stack gained
-        # nothing that was not lost again to memory that new threads ask for (docs/experiments/training.md).
+        # nothing that was not lost again to memory that the threads ask for (docs/experiments/training.md).
         drops = any(isinstance(each, Attention) and each.dropout > 0 for each in network.modules())
         self._can = objective.by_row and not drops and isinstance(network, EncoderDecoder)
         self._chances: Sequence[torch.Generator] = ()

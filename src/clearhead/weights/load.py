@@ -63,7 +63,11 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     rules = dialect.rules(config, _prefix(tensors, dialect))
     unused = _unused(rules, tensors, dialect)
     shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
-    model.set_parameters(to_native(rules, tensors, shapes))
+    native = to_native(rules, tensors, shapes)
+    del tensors  # so that what is laid out anew does not lie there twice for long
+    for name in native:
+        native[name] = native[name].contiguous()
+    model.set_parameters(native)
     return Checkpoint(model=model, family=dialect.name, foreign=foreign, generation=generation, unused=unused)
 
 

@@ -21,14 +21,22 @@ METHOD = "clearhead-int8"
 """What config.json calls it, so that other programs refuse what they would misread."""
 _SCALE = ".scale"
 _LARGEST = 127
+_AT_ONCE = 1024
+"""Outputs that are rounded together: a whole vocabulary would take several times its memory on the way."""
 
 
 def quantise(weight: Tensor, *, inputs: int = -1) -> tuple[Int8[Tensor, "n m"], Float[Tensor, "_ _"]]:
     """The integers of a matrix and the scales of its outputs, over the axis of its inputs: W ≈ scale · integer."""
-    weight = weight.detach().float()
-    scale = weight.abs().amax(inputs, keepdim=True) / _LARGEST
-    divisor = torch.where(scale > 0, scale, torch.ones_like(scale))  # a row of zeros stays one
-    return (weight / divisor).round().to(torch.int8), scale
+    weight = weight.detach()
+    n_outputs, outputs = (weight.shape[1], 1) if inputs == 0 else (weight.shape[0], 0)
+    integer = torch.empty(weight.shape, dtype=torch.int8, device=weight.device)
+    scale = weight.new_empty((1, n_outputs) if inputs == 0 else (n_outputs, 1), dtype=torch.float32)
+    parts = (torch.split(one, _AT_ONCE, dim=outputs) for one in (weight, integer, scale))
+    for some, whole, own in zip(*parts, strict=True):
+        own.copy_(some.float().abs().amax(inputs, keepdim=True) / _LARGEST)
+        divisor = torch.where(own > 0, own, torch.ones_like(own))  # a row of zeros stays one
+        whole.copy_((some.float() / divisor).round())
+    return integer, scale
 
 
 def rounded(tensors: Mapping[str, Tensor], rules: Iterable[Rule], matrices: set[str]) -> dict[str, Tensor]:

@@ -1,8 +1,11 @@
 """Batches side by side: the same replies, and nothing that goes on after an end."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import torch
@@ -72,12 +75,37 @@ def test_threads_are_as_many_afterwards_as_before(two_threads: None) -> None:
 
 
 def test_threads_stay_for_the_next_batches(two_threads: None) -> None:
-    def who(item: int, _: Callable[[], bool]) -> int:
+    def who(item: int, _: Callable[[], bool]) -> threading.Thread:
         time.sleep(0.01)  # so that no thread takes all
-        return threading.get_ident()
+        return threading.current_thread()
 
     first, second = (set(side_by_side(who, range(6), cancelled=lambda: False)) for _ in range(2))
     assert first == second and len(first) == 2
+
+
+def test_what_was_begun_is_waited_for_where_the_rest_cannot_begin(
+    two_threads: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ended = set[int](), set[int]()
+
+    def work(item: int, stop: Callable[[], bool]) -> None:
+        begun.add(item)
+        time.sleep(0.2)
+        ended.add(item)
+
+    side_by_side(lambda item, _: item, range(2), cancelled=lambda: False)  # so that the threads are there
+    submit, given = ThreadPoolExecutor.submit, itertools.count()
+
+    def some(self: ThreadPoolExecutor, *args: Any) -> Any:
+        if next(given) == 2:
+            time.sleep(0.05)  # the two that were taken have begun
+            raise RuntimeError("can't start new thread")
+        return submit(self, *args)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", some)
+    with pytest.raises(RuntimeError):
+        side_by_side(work, range(4), cancelled=lambda: False)
+    assert begun == ended == {0, 1}  # and nothing goes on behind one's back
 
 
 def test_the_first_that_fails_stops_all(two_threads: None) -> None:

@@ -44,6 +44,13 @@ def train(folder: Path, store: Path) -> None:
     (folder / "weights.sha256").write_text(hashlib.sha256(b"".join(parameters)).hexdigest())
 
 
+def timed(work: Callable[[], None]) -> float:
+    """How long a child takes."""
+    start = time.monotonic()
+    fork(work)
+    return time.monotonic() - start
+
+
 def dying(name: str, nth: int, work: Callable[[], None]) -> Callable[[], None]:
     """The work, in a process that ends without a word at the nth call of a function of the system."""
     calls = iter(range(1, 10**9))
@@ -78,12 +85,10 @@ def main(home: Path) -> None:
     store = home / "store"
     specimen.write_store(store)
     train(home / "first", store)  # whatever is imported late is there from now on
-    start = time.monotonic()
-    fork(lambda: train(home / "whole", store))
-    seconds = time.monotonic() - start
+    seconds = min(timed(lambda name=name: train(home / name, store)) for name in ("whole", "again", "once more"))
     whole = result(home / "whole")
     chance = random.Random(5)  # noqa: S311
-    moments: list[tuple[str, float]] = [("time", chance.random() * seconds) for _ in range(5)]
+    moments: list[tuple[str, float]] = [("time", 0.8 * chance.random() * seconds) for _ in range(5)]
     moments += [("fsync", chance.randrange(1, 80)) for _ in range(5)]
     moments += [("rename", chance.randrange(1, 13)) for _ in range(5)]
     moments += [("mkdir", 1), ("fsync", 1), ("rename", 1)]

@@ -1,4 +1,4 @@
-"""The memory of a step: one buffer for the values of each stage, which blocks share unless somebody hears them."""
+"""The memory of a step: buffers for the values of its stages, which stages and blocks share unless somebody hears."""
 
 from math import prod
 

@@ -4,7 +4,9 @@ A step of decoding reads all weights once. Memory comes in pages of 4 kB, and lo
 tenth of the reading and more; on Linux a program may ask for pages of 2 MB. Elsewhere this is memory like any other.
 """
 
+import ctypes
 import mmap
+import sys
 import threading
 import weakref
 from math import prod
@@ -34,6 +36,7 @@ class _Shelf:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pieces: list[weakref.ref[_Piece]] = []
+        self.freed = 0
 
     def holds(self, address: int) -> bool:
         """Whether what lies at an address is in large pages already."""
@@ -91,6 +94,17 @@ def settle(weight: nn.Parameter) -> None:
         return
     with torch.no_grad():
         weight.data = spread(*weight.shape, dtype=weight.dtype).copy_(weight.detach())
+    moved(n_bytes)
+
+
+def moved(n_bytes: int) -> None:
+    """Takes note of memory that was freed; once it is much, the system gets it back, where C libraries can be asked."""
+    _shelf.freed += n_bytes
+    if _shelf.freed >= _PIECE and sys.platform == "linux":
+        _shelf.freed = 0
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _new_piece(n_bytes: int) -> _Piece:

@@ -27,7 +27,7 @@ from clearhead.probe import intact, once, present
 _MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 64}
 """Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
 _MOST_SHORT_ROWS, _SHORT = 256, 1024
-"""The same for floats where no product has more inputs than these."""
+"""Rows for floats where no product has more inputs than these: it is about as fast, and several steps are one call."""
 
 
 class QuickStack(Stack):
@@ -131,7 +131,9 @@ class QuickStack(Stack):
     def most_rows(self) -> int:
         """Rows up to which the kernel is faster than the parts."""
         most = _MOST_ROWS[self._table.kind]
-        return max(most, _MOST_SHORT_ROWS) if self.config.feedforward.width <= _SHORT else most
+        config = self.config
+        longest = max(config.width, config.attention.n_heads * config.head_width, config.feedforward.width)
+        return max(most, _MOST_SHORT_ROWS) if longest <= _SHORT else most
 
     def _run(self, kernel: Kernel, steps: Steps, cache: StackCache, buffers: Buffers, *more: object) -> None:
         table = self._table

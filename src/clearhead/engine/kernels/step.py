@@ -2,7 +2,7 @@
 """One step of decoding through all blocks of a stack, in one call.
 
 Stages follow one another as in `Block`: every thread does its share of the rows, heads or outputs of a stage, and
-waits for the others before the next. Each stage leaves its values in a buffer of its own, for the probes.
+waits for the others before the next. Each stage leaves its values in a buffer, its own where probes want them.
 """
 
 import sys

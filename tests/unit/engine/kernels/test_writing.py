@@ -10,7 +10,7 @@ from clearhead.config import SIZES, architecture
 from clearhead.decoding import DecodingSettings, EarlyStopping, Finish
 from clearhead.engine import Engine, Reply, Request, WeightFormat
 from clearhead.engine import engine as engine_module
-from clearhead.engine.kernels import ready
+from clearhead.engine.kernels import quick_stack, ready
 from clearhead.engine.kernels.quick_search import QuickSearches
 from clearhead.engine.kernels.quick_writer import QuickWriter
 from clearhead.errors import TextError
@@ -141,6 +141,18 @@ def test_a_search_can_be_stopped_between_calls() -> None:
     reply = made.generate([Request(ids=SOURCES[0], settings=settings)], cancelled=cancelled)[0]
     assert reply.best.finish is Finish.CANCELLED
     assert 1 < len(reply.best.ids) < 60
+
+
+def test_more_rows_than_kernels_are_good_for_go_by_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+    requests = [Request(ids=source, settings=SETTINGS) for source in SOURCES]
+    wanted = step_by_step(monkeypatch, made, requests)
+    monkeypatch.setattr(quick_stack, "_MOST_ROWS", dict.fromkeys(quick_stack._MOST_ROWS, 3))
+    monkeypatch.setattr(quick_stack, "_MOST_SHORT_ROWS", 3)
+    taken = count_calls(monkeypatch)
+    found = made.generate(requests)
+    assert len(taken) > 2  # one step at a time
+    assert [reply.best.ids for reply in found] == [reply.best.ids for reply in wanted]
 
 
 @pytest.mark.parametrize("n_ids", [62, 63, 64, 100])

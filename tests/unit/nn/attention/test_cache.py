@@ -90,8 +90,8 @@ def test_another_batch_than_the_cached_one_is_refused() -> None:
 
 def test_rows_that_changed_places_are_written_in_their_own_place_and_read_in_order() -> None:
     """As a kernel does it: several selections, more rows, fewer rows, and memory that runs out meanwhile."""
-    cache = KeyValueCache(capacity=1100)
-    key, value = chunk(1020, 0, batch=2), chunk(1020, 1, batch=2)
+    cache = KeyValueCache(capacity=140)
+    key, value = chunk(60, 0, batch=2), chunk(60, 1, batch=2)
     cache.append(key, value)
     wanted_key, wanted_value = key, value
     for step, rows in enumerate([[1, 0, 1, 1], [3, 0, 0, 2], [2, 1, 3, 0, 0], [4, 2], [1, 1, 0]]):

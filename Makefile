@@ -50,8 +50,13 @@ page: node_modules/.installed ## types of the page's scripts
 contracts: $(VENV)/.dev ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## ours beside the peers, two threads each; goes on where it was stopped; writes docs/benchmarks.md
+bench: $(VENV)/.peers ## ours beside the peers, two threads each; goes on where it was stopped; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/suite/run.py --threads 2
+
+# Compiling llama.cpp takes minutes and a compiler; without it the other peers are measured.
+$(VENV)/.peers: $(VENV)/.dev
+	$(INSTALL) -e '.[dev,peers]' || echo "llama.cpp cannot be compiled here: measured without it" >&2
+	@touch $@
 
 clean: ## forget the environment, the caches and the demo
 	rm -rf $(VENV) node_modules .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build demo

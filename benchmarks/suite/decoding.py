@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import ctranslate2
+import llama_cpp_peer as llama_cpp
 import machine
 import peers
 import torch
@@ -76,6 +77,9 @@ def measure(
         if with_peer:
             peer = peers.generator(folder, work, kind, threads=threads)
             runs[f"ctranslate2 {kind}"] = with_ctranslate2(peer, batch, n_tokens)
+        if with_peer and llama_cpp.AVAILABLE:
+            path = llama_cpp.gguf_file(folder, work, kind)
+            runs[f"llama.cpp {kind}"] = llama_cpp.greedy(path, prompts(batch), n_tokens=n_tokens, threads=threads)
     runs["transformers float32"] = with_transformers(folder, batch, n_tokens)
     found = {name: run() for name, run in runs.items()}
     # How fast memory can be read swings on a shared machine: it is asked in turn with those who read it.
@@ -101,6 +105,19 @@ def measure(
             a == b for a, b in zip(found["clearhead float32"], found["transformers float32"], strict=True)
         ),
         "rows": batch,
+        **({} if "llama.cpp int8" not in runs else _beside_llama_cpp(rate, found)),
+    }
+
+
+def _beside_llama_cpp(rate: dict[str, float], found: dict[str, list[list[int]]]) -> dict[str, object]:
+    """How many times as fast as llama.cpp, and how many rows begin alike; its cache is of 16 bits."""
+    rows = zip(found["clearhead float32"], found["llama.cpp float32"], strict=True)
+    return {
+        "times_llama_cpp": {
+            kind.value: round(rate[f"clearhead {kind.value}"] / rate[f"llama.cpp {kind.value}"], 2)
+            for kind in WeightFormat
+        },
+        "float32_rows_begin_as_llama_cpp": sum(a[:CHECKED] == b[:CHECKED] for a, b in rows),
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-PEERS = ("torch", "numba", "transformers", "ctranslate2", "onnxruntime")
+PEERS = ("torch", "numba", "transformers", "ctranslate2", "onnxruntime", "llama-cpp-python")
 BYTES_READ = 256 * 2**20
 
 
@@ -22,8 +22,16 @@ def describe(*, threads: int, clock: str) -> dict[str, object]:
         "clock": clock,
         "load_when_measured": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in PEERS},
+        "versions": {name: version for name in PEERS if (version := _version(name))},
     }
+
+
+def _version(name: str) -> str | None:
+    """The version of a package; None where it is not installed."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def readers() -> dict[str, Callable[[], object]]:

@@ -123,6 +123,10 @@ def _decoding(name: str, found: Found) -> list[str]:
     lines[-1] += f"Of {one['rows']} rows, {one['int8_rows_equal_by_parts']} have the same first {one['checked']} ids "
     lines[-1] += f"in int8 by kernels and by PyTorch, {one['float32_rows_equal_to_transformers']} all the ids that "
     lines[-1] += "transformers has in float32."
+    if "times_llama_cpp" in one:
+        times, alike = one["times_llama_cpp"], one["float32_rows_begin_as_llama_cpp"]
+        lines[-1] += f" Beside llama.cpp, whose int8 is Q8_0: int8 {times['int8']} times, float32 {times['float32']} "
+        lines[-1] += f"times; {alike} of {one['rows']} rows have the same first {one['checked']} ids in float32."
     if "memory_gb_s" in one:
         used = one["tokens_per_second"]["clearhead int8"] * one["int8_mb"] / 1e3
         share = 100 * used / one["memory_gb_s"]

@@ -9,7 +9,6 @@ from clearhead.decoding import (
     BeamResult,
     DecodingSettings,
     Event,
-    Finish,
     Row,
     Stepper,
     TextStream,
@@ -24,7 +23,7 @@ from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, check_fits, context_of, fitted
 from clearhead.engine.prepare import prepare
-from clearhead.engine.request import Answer, Reply, Request
+from clearhead.engine.request import Answer, Reply, Request, answer_of
 from clearhead.engine.side_by_side import pays, side_by_side
 from clearhead.engine.steppers import DecoderOnlyStepper, EncoderDecoderStepper, RecurrentStepper
 from clearhead.engine.weight_format import WeightFormat
@@ -236,9 +235,12 @@ class Engine:
     def _likeliest(
         self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]
     ) -> list[Reply] | None:
-        """The replies where all take the likeliest id, and one call of a kernel can take many steps; otherwise None."""
+        """The replies where all take the likeliest id, and one call of a kernel can take many steps; otherwise None.
+
+        A text by itself takes its steps one by one, as it does when somebody looks: what is seen is what would be.
+        """
         settings, quick = batch[0].settings, kernels()
-        plain = not settings.draws and not settings.stop and forbidden(settings) is not None
+        plain = len(batch) > 1 and not settings.draws and not settings.stop and forbidden(settings) is not None
         if quick is None or not self._is_plain or not plain or any(one.settings != settings for one in batch):
             return None
         writer = quick_writer(quick, self.stepper(batch))
@@ -282,19 +284,3 @@ class Engine:
             return ""
         shown = ids[:-1] if ids and ids[-1] in request.settings.end_ids else ids
         return text.all(shown)
-
-
-def answer_of(row: Row, events: Sequence[Event]) -> Answer:
-    """What a row that has ended wrote."""
-    text = "".join(event.text for event in events)
-    if row.finish is Finish.CANCELLED and row.text is not None:
-        text += row.text.close()
-    scores = tuple(event.log_probability for event in events if event.log_probability is not None)
-    assert row.finish is not None
-    return Answer(
-        ids=tuple(event.id for event in events),
-        text=text,
-        finish=row.finish,
-        score=sum(scores) if row.scored else None,
-        log_probabilities=scores,
-    )

@@ -1,8 +1,9 @@
 """What is asked of the engine, and what it answers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from clearhead.decoding import BeamCandidate, DecodingSettings, Finish
+from clearhead.decoding import BeamCandidate, DecodingSettings, Event, Finish, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,3 +59,19 @@ class Reply:
     def best(self) -> Answer:
         """The first answer."""
         return self.answers[0]
+
+
+def answer_of(row: Row, events: Sequence[Event]) -> Answer:
+    """What a row that has ended wrote."""
+    text = "".join(event.text for event in events)
+    if row.finish is Finish.CANCELLED and row.text is not None:
+        text += row.text.close()
+    scores = tuple(event.log_probability for event in events if event.log_probability is not None)
+    assert row.finish is not None
+    return Answer(
+        ids=tuple(event.id for event in events),
+        text=text,
+        finish=row.finish,
+        score=sum(scores) if row.scored else None,
+        log_probabilities=scores,
+    )

@@ -7,10 +7,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.decoding import BeamSearch, Event, Row
-from clearhead.engine.engine import Engine, answer_of
+from clearhead.engine.engine import Engine
 from clearhead.engine.kernels.rows_of import lead
 from clearhead.engine.limits import Overflow, context_of
-from clearhead.engine.request import Reply, Request
+from clearhead.engine.request import Reply, Request, answer_of
 from clearhead.engine.serving.benches import Held
 from clearhead.engine.serving.prefill import Text
 from clearhead.engine.serving.ticket import Notify, Ticket

@@ -25,13 +25,15 @@ def gguf_file(folder: Path, work: Path, kind: str) -> Path:
 
     path = work / f"{folder.name}-{KINDS[kind]}.gguf"
     if not path.is_file():
+        new = path.with_suffix(".new")
         if kind == "float32":
-            _write(folder, path)
+            _write(folder, new)
         else:
             params = llama_cpp.llama_model_quantize_default_params()
             params.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0
             source = gguf_file(folder, work, "float32")
-            assert llama_cpp.llama_model_quantize(str(source).encode(), str(path).encode(), params) == 0
+            assert llama_cpp.llama_model_quantize(str(source).encode(), str(new).encode(), params) == 0
+        new.rename(path)
     return path
 
 

@@ -32,6 +32,7 @@ from clearhead.models import DecoderOnly, EncoderDecoder, Recurrent
 from clearhead.probe import present
 
 Writer = DecoderOnly | EncoderDecoder | Recurrent
+_UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 
 
 class Engine:
@@ -256,6 +257,8 @@ class Engine:
     def _answer(self, beam: Beam, request: Request, said: tuple[float, ...] | None) -> Answer:
         """What a row of likeliest ids comes to."""
         text = self._text(beam.ids, request)
+        if _UNREADABLE in text:  # what bytes come to that are no characters depends on when they come
+            text = self._text(beam.ids, request, one_by_one=True)
         score = None if said is None else sum(said)
         return Answer(ids=beam.ids, text=text, finish=beam.finish, score=score, log_probabilities=said or ())
 
@@ -278,9 +281,9 @@ class Engine:
         ]
         return Reply(answers=tuple(answers), steps=result.steps)
 
-    def _text(self, ids: tuple[int, ...], request: Request) -> str:
+    def _text(self, ids: tuple[int, ...], request: Request, *, one_by_one: bool = False) -> str:
         text = self._new_text(request)
         if text is None:
             return ""
         shown = ids[:-1] if ids and ids[-1] in request.settings.end_ids else ids
-        return text.all(shown)
+        return "".join(map(text.push, shown)) + text.close() if one_by_one else text.all(shown)

@@ -61,7 +61,9 @@ class Int8Matrix(nn.Module):
         # What bytes without a sign, which are 128 too large, add to a sum.
         shifts = -128 * torch.cat([part.sum(1, dtype=torch.int32) for part in parts])
         self.register_buffer("shifts", functional.pad(shifts, missing))
-        moved(2 * integer.nbytes)  # rounded, and filled up to whole blocks
+        n_bytes = 2 * integer.nbytes  # rounded, and filled up to whole blocks
+        del integer, parts
+        moved(n_bytes)
 
     def rows(self, first: int = 0, end: int | None = None) -> Int8[Tensor, "outputs D"]:
         """Some rows of whole numbers, as a plain matrix."""

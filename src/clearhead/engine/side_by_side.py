@@ -105,6 +105,11 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
                 n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,)
             )
             all_here = threading.Barrier(n_threads)  # none begins later and then sets what others have set since
-            wait([made.submit(all_here.wait) for _ in range(n_threads)])
+            try:
+                wait([made.submit(all_here.wait) for _ in range(n_threads)])
+            except BaseException:
+                all_here.abort()
+                made.shutdown(wait=False, cancel_futures=True)
+                raise
             _pools[key] = made
         return _pools[key]

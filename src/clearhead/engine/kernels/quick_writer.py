@@ -1,4 +1,4 @@
-"""An encoder-decoder whose beam searches take many steps in one call of a kernel, from ids to ids.
+"""An encoder-decoder that takes many steps in one call of a kernel, from ids to ids: of beams, or of likeliest ids.
 
 Where nobody listens, what lies between the products of a step is not worth the ado of a part for each: with many
 texts side by side, threads would wait for one another to do it.

@@ -1,5 +1,5 @@
 # pyright: basic, reportPrivateImportUsage=false
-"""Steps of writing with beams in one call: ids become vectors, go through all blocks, become logits, are searched.
+"""Steps of writing in one call: ids become vectors, go through all blocks, become logits, are searched.
 
 Between steps, searches that have ended leave and beams change places. Nothing is moved for that but what says where
 things lie; `BeamSearch` and the caches do the same, and tests compare what all find.

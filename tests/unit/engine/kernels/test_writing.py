@@ -1,6 +1,7 @@
 """Steps of beam searches in one call: what is found is what steps by themselves find."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -38,7 +39,13 @@ def engine(name: str, weights: WeightFormat, *, vocab_size: int = 90) -> Engine:
     size = replace(SIZES["tiny"], n_layers=2, n_heads=2, width=32, feedforward_width=40, max_length=64)
     network = build(architecture(name, size=size, vocab_size=vocab_size), seed=2)
     assert isinstance(network, EncoderDecoder)
-    return Engine(network=network.eval(), weights=weights, start_id=0)
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + vocab_size)))
+    return Engine(
+        network=network.eval(),
+        to_text=lambda ids: "".join(letters[index] for index in ids),
+        weights=weights,
+        start_id=0,
+    )
 
 
 def step_by_step(monkeypatch: pytest.MonkeyPatch, made: Engine, requests: list[Request]) -> list[Reply]:
@@ -80,14 +87,18 @@ def test_the_same_beams_as_by_steps(
             assert answer.score == pytest.approx(like.score, abs=1e-5)
 
 
-@pytest.mark.parametrize("bad_words", [(), ((7,), (20,))])
+@pytest.mark.parametrize("forbids", [False, True])
 @pytest.mark.parametrize("weights", WeightFormat)
 @pytest.mark.parametrize("name", ["marian", "t5"])
 def test_the_likeliest_ids_are_those_of_steps_with_their_log_probabilities(
-    name: str, weights: WeightFormat, bad_words: tuple[tuple[int]], threads: int, monkeypatch: pytest.MonkeyPatch
+    name: str, weights: WeightFormat, forbids: bool, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = engine(name, weights)
-    settings = replace(SETTINGS, beams=1, n_best=1, bad_words=bad_words, early_stopping=EarlyStopping.NEVER)
+    ends = {"t5": (7, 15), "marian": (1,)}[name]
+    settings = replace(SETTINGS, beams=1, n_best=1, early_stopping=EarlyStopping.NEVER, end_ids=ends)
+    if forbids:  # what would come otherwise
+        first = made.generate([Request(ids=SOURCES[0], settings=settings)])[0].best.ids[:2]
+        settings = replace(settings, bad_words=tuple((index,) for index in first))
     requests = [Request(ids=source, settings=settings) for source in SOURCES]
     with monkeypatch.context() as patch:
         patch.setattr(engine_module, "quick_writer", lambda _, stepper: stepper)
@@ -97,11 +108,54 @@ def test_the_likeliest_ids_are_those_of_steps_with_their_log_probabilities(
     assert bool(taken) == (weights is WeightFormat.FLOAT32 or made.network.decoder.final_norm is None)
     for one, other, unscored in zip(found, wanted, plain, strict=True):
         assert one.best.ids == other.best.ids == unscored.best.ids
-        assert one.best.finish is other.best.finish
-        assert not {index for (index,) in bad_words} & set(one.best.ids)
+        assert (one.best.finish, one.best.text) == (other.best.finish, other.best.text)
+        assert len(one.best.text) == len(one.best.ids) - (one.best.finish is Finish.END)
+        assert not {index for (index,) in settings.bad_words} & set(one.best.ids) - set(ends)
         assert one.best.log_probabilities == pytest.approx(other.best.log_probabilities, abs=2e-5)
         assert one.best.score == pytest.approx(other.best.score, abs=1e-4)
         assert unscored.best.score is None and not unscored.best.log_probabilities
+
+
+def test_rows_of_likeliest_ids_leave_when_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = engine("t5", WeightFormat.FLOAT32)
+    alone = [made.generate([Request(ids=source, settings=DecodingSettings(max_new_tokens=24))]) for source in SOURCES]
+    ends = tuple({reply.best.ids[2 + 3 * place] for place, (reply,) in enumerate(alone)})
+    settings = DecodingSettings(max_new_tokens=24, end_ids=ends)
+    requests = [Request(ids=source, settings=settings) for source in SOURCES]
+    wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
+    found = made.generate(requests, scored=True)
+    assert taken and Finish.END in {reply.best.finish for reply in found}
+    assert len({len(reply.best.ids) for reply in found}) > 1
+    assert [reply.best.ids for reply in found] == [reply.best.ids for reply in wanted]
+    assert all(len(reply.best.log_probabilities) == len(reply.best.ids) for reply in found)
+
+
+def test_rows_of_likeliest_ids_can_be_stopped_between_calls() -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+    asked = itertools.count()
+    requests = [Request(ids=source, settings=DecodingSettings(max_new_tokens=60)) for source in SOURCES]
+    replies = made.generate(requests, scored=True, cancelled=lambda: next(asked) > 1)
+    for reply in replies:
+        assert reply.best.finish is Finish.CANCELLED
+        assert 1 < len(reply.best.ids) == len(reply.best.log_probabilities) < 60
+
+
+@pytest.mark.parametrize("unreadable", [False, True])
+def test_bytes_that_are_no_characters_are_shown_as_they_are_when_they_come_one_by_one(
+    unreadable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine("marian", WeightFormat.FLOAT32)
+
+    def text(ids: Sequence[int]) -> str:
+        """Bytes, all of which are lost where one is too many."""
+        whole = "".join(chr(97 + index % 26) for index in ids)
+        return whole if not unreadable or len(ids) % 5 else "\N{REPLACEMENT CHARACTER}" * len(ids)
+
+    monkeypatch.setattr(made, "_to_text", text)
+    settings = DecodingSettings(max_new_tokens=10)
+    requests = [Request(ids=source, settings=settings) for source in SOURCES]
+    wanted = [reply.best.text for reply in step_by_step(monkeypatch, made, requests)]
+    assert [reply.best.text for reply in made.generate(requests)] == wanted
 
 
 @pytest.mark.parametrize("n_most", [0, 1, 17])
@@ -109,7 +163,9 @@ def test_rows_of_likeliest_ids_may_be_as_short_as_they_like(n_most: int, monkeyp
     made = engine("marian", WeightFormat.FLOAT32)
     settings = DecodingSettings(max_new_tokens=n_most, end_ids=(1,))
     requests = [Request(ids=source, settings=settings) for source in SOURCES]
+    taken = count_calls(monkeypatch)
     found = made.generate(requests)
+    assert bool(taken) == (n_most > 1)
     for one, other in zip(found, step_by_step(monkeypatch, made, requests), strict=True):
         assert (one.best.ids, one.best.finish, one.best.text) == (other.best.ids, other.best.finish, other.best.text)
 

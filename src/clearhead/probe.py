@@ -2,7 +2,7 @@
 
 Takes: a value on its way through a model, and the name of the place.
 Gives: the same value, or what a listener put in its stead.
-Uses:  errors, globs.
+Uses:  listeners.
 Never: torch; a probe does not care what passes through it.
 
 A part calls `probe("pattern", pattern_BHQK)`; the scopes around it make the full site, `decoder.2.cross.pattern`:
@@ -18,13 +18,12 @@ A name that begins with @ is no value of the model but what steers it: `decoder.
 A glob hears it only where it spells the @ itself, so that `decoder.*` means values alone.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from clearhead.errors import TraceError, nearest
-from clearhead.globs import Globs
+from clearhead.listeners import Edit, Recorder
 
 __all__ = ["Edit", "Listener", "Recorder", "around", "borrowed", "edited", "heard", "intact", "listen", "once"]
 __all__ += ["probe", "scope"]
@@ -171,129 +170,3 @@ def listen(*listeners: Listener) -> Generator[None]:
         place.forget()
     for edit in edits:
         edit.check_used()
-
-
-class Recorder:
-    """A listener that keeps what passes: `recorder["decoder.1.cross.pattern"]`.
-
-    A site that is heard several times (once a decoding step) keeps every value in `history`;
-    indexing gives the last one. Values are copied out of the computation: a cache that is
-    overwritten later does not change them, and no gradient flows through them.
-
-    Args:
-        sites: Site names or globs; everything, if none is given.
-    """
-
-    takes_arrays = False
-
-    def __init__(self, *sites: str) -> None:
-        self._globs = Globs(patterns=sites or ("*",))
-        self.history: dict[str, list[Any]] = {}
-
-    def wants(self, site: str) -> bool:
-        """Whether the site is one of those asked for."""
-        return self._globs.match(site)
-
-    def hear(self, site: str, value: Value) -> Value:
-        """Keeps a copy and lets the value pass."""
-        self.history.setdefault(site, []).append(_copy(value))
-        return value
-
-    def wants_all(self, sites: tuple[str, ...]) -> tuple[bool, ...]:
-        """Whether each of these sites is one of those asked for."""
-        return self._globs.match_all(sites)
-
-    def expect(self, sites: tuple[str, ...]) -> None:
-        """Makes place for sites whose values come next, in this order."""
-        for site in sites:
-            self.history.setdefault(site, [])
-
-    def keep_all(self, sites: tuple[str, ...], values: Iterable[Any]) -> None:
-        """Keeps values that nobody else has, one of each site: they need no copy."""
-        for site, value in zip(sites, values, strict=True):
-            self.history[site].append(value)
-
-    def __getitem__(self, site: str) -> Any:
-        if site not in self.history:
-            passed = self._globs.seen
-            raise TraceError(
-                "this site was not recorded",
-                got=site,
-                expected=_sample(list(self.history)) if self.history else f"a site matching {self._globs.patterns}",
-                advice=nearest(site, passed) or ("run a model inside `listen(recorder)`" if not passed else None),
-            )
-        return self.history[site][-1]
-
-    def __contains__(self, site: str) -> bool:
-        return site in self.history
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.history)
-
-    def __len__(self) -> int:
-        return len(self.history)
-
-
-class Edit:
-    """A listener that replaces what passes: `Edit("decoder.5.ffn.output", torch.zeros_like)`.
-
-    Args:
-        site: A site name or glob.
-        change: Takes the value, gives the one to go on with, of the same shape.
-    """
-
-    def __init__(self, site: str, change: Callable[[Any], Any]) -> None:
-        self._site = site
-        self._globs = Globs(patterns=(site,))
-        self._change = change
-
-    def wants(self, site: str) -> bool:
-        """Whether the site is one of those to change."""
-        return self._globs.match(site)
-
-    def changes(self, site: str) -> bool:
-        """Whether what passes this site may leave it changed."""
-        return self._globs.fits(site)
-
-    def hear(self, site: str, value: Any) -> Any:
-        """Gives what `change` makes of the value."""
-        changed = self._change(value)
-        if _kind(changed) != _kind(value):
-            raise TraceError(
-                f"an edit at {site} gave another kind of value",
-                got=_kind(changed),
-                expected=_kind(value),
-                advice="return a value of the shape and kind that came in",
-            )
-        return changed
-
-    def forget(self) -> None:
-        """Begins anew to note which sites pass."""
-        self._globs.seen.clear()
-
-    def check_used(self) -> None:
-        """Raises if probes passed and none was at this edit's site."""
-        passed = self._globs.seen
-        if passed and not any(passed.values()):
-            raise TraceError(
-                "an edit's site does not exist in this model, so it changed nothing",
-                got=self._site,
-                expected=_sample(list(passed)),
-                advice=nearest(self._site, passed),
-            )
-
-
-def _kind(value: Any) -> str:
-    """A value's type, shape and kind of number, as a message can hold them; a parameter is a tensor too."""
-    name = "Tensor" if hasattr(value, "detach") else type(value).__name__
-    details = [str(getattr(value, detail)) for detail in ("shape", "dtype") if hasattr(value, detail)]
-    return " ".join([name, *details])
-
-
-def _copy(value: Any) -> Any:
-    return value.detach().clone() if hasattr(value, "detach") else value
-
-
-def _sample(sites: list[str]) -> str:
-    sites = [site for site in sites if "@" not in site] or sites
-    return ", ".join(sites[:5]) + (f" and {len(sites) - 5} more" if len(sites) > 5 else "")

@@ -15,13 +15,10 @@ LARGEST_SIZE = 2**31 - 1
 
 def require_types(record: object) -> None:
     """Raises unless every field of a configuration holds what its annotation says."""
-    hints = _hints(type(record))
-    for field in fields(cast(Any, record)):
-        value = getattr(record, field.name)
-        if not _fits(value, hints[field.name]):
-            raise ConfigError(
-                f"{field.name} has a value of another kind", got=short(value), expected=_spell(hints[field.name])
-            )
+    for name, hint, surely in _hints(type(record)):
+        value = getattr(record, name)
+        if type(value) not in surely and not _fits(value, hint):
+            raise ConfigError(f"{name} has a value of another kind", got=short(value), expected=_spell(hint))
 
 
 def require_size(name: str, value: int, *, least: int = 1, most: int = LARGEST_SIZE) -> None:
@@ -66,8 +63,19 @@ def short(value: object) -> str:
 
 
 @cache
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _hints(kind: type[Any]) -> list[tuple[str, Any, frozenset[type]]]:
+    """Every field of a configuration, its annotation, and the types whose values need no further look."""
+    hints = get_type_hints(kind)
+    return [(field.name, hints[field.name], _plain(hints[field.name])) for field in fields(kind)]
+
+
+def _plain(hint: Any) -> frozenset[type]:
+    """The types all of whose values fit an annotation."""
+    if isinstance(hint, UnionType):
+        return frozenset[type]().union(*map(_plain, get_args(hint)))
+    if not isinstance(hint, type) or get_origin(hint) is not None:
+        return frozenset()
+    return frozenset((int, float)) if hint is float else frozenset((hint,))
 
 
 def _fits(value: object, hint: Any) -> bool:

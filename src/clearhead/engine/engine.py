@@ -17,7 +17,7 @@ from clearhead.decoding import (
 )
 from clearhead.decoding.processors import forbidden
 from clearhead.engine.batching import MOST_ROWS, MOST_TOKENS, buckets
-from clearhead.engine.kernels.quick_search import Follower, quick_beam_search, quick_greedy
+from clearhead.engine.kernels.quick_run import Follower, quick_beam_search, quick_greedy
 from clearhead.engine.kernels.quick_writer import quick_writer
 from clearhead.engine.kernels.ready import kernels
 from clearhead.engine.kernels.rows_of import lead
@@ -236,12 +236,9 @@ class Engine:
     def _likeliest(
         self, batch: Sequence[Request], *, scored: bool, cancelled: Callable[[], bool]
     ) -> list[Reply] | None:
-        """The replies where all take the likeliest id, and one call of a kernel can take many steps; otherwise None.
-
-        A text by itself takes its steps one by one, as it does when somebody looks: what is seen is what would be.
-        """
+        """The replies where all take the likeliest id, and one call of a kernel can take many steps; otherwise None."""
         settings, quick = batch[0].settings, kernels()
-        plain = len(batch) > 1 and not settings.draws and not settings.stop and forbidden(settings) is not None
+        plain = not settings.draws and not settings.stop and forbidden(settings) is not None
         if quick is None or not self._is_plain or not plain or any(one.settings != settings for one in batch):
             return None
         writer = quick_writer(quick, self.stepper(batch))
@@ -266,9 +263,9 @@ class Engine:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
         stepper, quick = self.stepper(batch), kernels()
-        if quick is not None and self._is_plain and not record and forbidden(settings) is not None:
+        if quick is not None and self._is_plain and forbidden(settings) is not None:
             writer = quick_writer(quick, stepper)
-            found = quick_beam_search(quick, writer, prompts, settings=settings, cancelled=cancelled)
+            found = quick_beam_search(quick, writer, prompts, settings=settings, record=record, cancelled=cancelled)
         else:
             found = beam_search(stepper, prompts, settings=settings, record=record, cancelled=cancelled, lead=lead)
         return [self.beam_reply(result, request) for result, request in zip(found, batch, strict=True)]

@@ -37,14 +37,7 @@ class Buffers:
     def __init__(
         self, *, config: StackConfig, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int] = frozenset()
     ) -> None:
-        attention, wide = config.attention, config.feedforward.width
-        heads = attention.n_heads * config.head_width
-        scores, source = attention.n_heads * n_keys, attention.n_heads * n_source
-        widths = dict.fromkeys(range(at.BUFFERS), config.width)
-        widths |= dict.fromkeys((at.TURNED, at.TURNED_KEY, at.MIXED, at.CROSS_Q, at.CROSS_MIXED), heads)
-        widths |= {at.SELF_QKV: heads + 2 * attention.kv_heads * config.head_width}
-        widths |= {at.SCORES: scores, at.PATTERN: scores, at.CROSS_SCORES: source, at.CROSS_PATTERN: source}
-        widths |= {at.EXPANDED: 2 * wide if config.feedforward.gated else wide, at.HIDDEN: wide}
+        widths = widths_of(config, n_keys=n_keys, n_source=n_source)
         self.n_rows, self.n_keys, self.n_source = n_rows, n_keys, n_source
         padded = [-(-widths[place] // _FLOATS) * _FLOATS for place in range(at.BUFFERS)]
         self._apart = apart
@@ -93,6 +86,18 @@ class Buffers:
     def end(self, n_rows: int, *shape: int) -> Tensor:
         """A copy of the stream that the last block left."""
         return torch.as_tensor(self.array(at.POST, n_rows, *shape).copy())
+
+
+def widths_of(config: StackConfig, *, n_keys: int, n_source: int) -> dict[int, int]:
+    """How many numbers a row has in each buffer."""
+    attention, wide = config.attention, config.feedforward.width
+    heads = attention.n_heads * config.head_width
+    scores, source = attention.n_heads * n_keys, attention.n_heads * n_source
+    widths = dict.fromkeys(range(at.BUFFERS), config.width)
+    widths |= dict.fromkeys((at.TURNED, at.TURNED_KEY, at.MIXED, at.CROSS_Q, at.CROSS_MIXED), heads)
+    widths |= {at.SELF_QKV: heads + 2 * attention.kv_heads * config.head_width}
+    widths |= {at.SCORES: scores, at.PATTERN: scores, at.CROSS_SCORES: source, at.CROSS_PATTERN: source}
+    return widths | {at.EXPANDED: 2 * wide if config.feedforward.gated else wide, at.HIDDEN: wide}
 
 
 def _in_turns(n_rows: int, widths: list[int]) -> dict[int, Tensor]:

@@ -117,9 +117,12 @@ EPSILON, SCORE_SCALE = range(2)
     OTHER_LINES,
     OTHER_SOURCE_LINES,
     OTHER_MASK,
+    KEPT,
     WRITING_SIZE,
-) = range(9)
+) = range(10)
 TOKEN_FACTOR, HEAD_FACTOR = range(2)
+MOST_STEPS = 16
+"""Steps in one call, after which somebody may ask whether to go on."""
 
 # A step of beam searches, as whole numbers; and each search, as a row of them.
 LOGITS, LOGITS_ROW, N_LOGITS, N_KEPT, N_EACH, BEAMS, LENGTH, FIRST_ENDED_WINS, PLAN_SIZE = range(9)

@@ -4,23 +4,23 @@ Beams are followed as rows: a step keeps, for every row, the row that it goes on
 back along them once it has ended.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from clearhead.decoding import Beam, BeamResult, DecodingSettings, EarlyStopping, Finish, Stepper
-from clearhead.decoding.beam import hopes, n_kept, nothing_left
+from clearhead.decoding import Beam, BeamResult, DecodingSettings, EarlyStopping, Finish
+from clearhead.decoding.beam import BeamSearch, hopes, n_kept, nothing_left
+from clearhead.decoding.leaders import Ranking
 from clearhead.decoding.processors import check_known, forbidden
 from clearhead.engine.kernels import fields as at
 from clearhead.engine.kernels.fleet import fleet
 from clearhead.engine.kernels.ready import Kernels
 
 Tables = tuple[Any, ...]
-"""What a kernel takes of searches; the last three are where it leaves what it found."""
+"""What a kernel takes of searches; the last six are where it leaves what it found, and the prompts of searches."""
 
 
 class Several(NamedTuple):
@@ -54,9 +54,12 @@ class QuickSearches:
         found: The kernels.
         prompts: The ids that are there before the first new one.
         settings: How to search; nothing that changes logits, but for a few ids that are left out.
+        record: Whether to keep every candidate of every step.
     """
 
-    def __init__(self, *, found: Kernels, prompts: Sequence[tuple[int, ...]], settings: DecodingSettings) -> None:
+    def __init__(
+        self, *, found: Kernels, prompts: Sequence[tuple[int, ...]], settings: DecodingSettings, record: bool = False
+    ) -> None:
         self._kernel = found.search_on
         self._settings = settings
         self._most = [settings.n_new(prompt_length=len(prompt)) for prompt in prompts]
@@ -68,6 +71,7 @@ class QuickSearches:
         self._searches[:, at.MOST_IDS] = [self._most[place] for place in self.live]
         self._finished = np.zeros((len(self.live), settings.beams))
         self._totals = np.zeros(len(self.live), dtype=np.float32)
+        self._first_ids = np.array([prompts[place][-1] for place in self.live], dtype=np.int64)
         self._trail: list[np.ndarray] = []
         self._said: list[np.ndarray] = []  # for each step and prompt, what its likeliest candidate added
         self._left_out = forbidden(settings) or ()
@@ -75,6 +79,8 @@ class QuickSearches:
         self.hopeful = hopes(settings)
         most = [float(each**settings.length_penalty) for each in self._most if each > 0]
         self._hopes = np.array(most, dtype=np.float64)
+        again = [BeamSearch(prompt=prompt, settings=settings, record=True) for prompt in prompts]
+        self._again = again if record else []  # these go the way of the kernel once more, along its candidates
 
     def advance(self, logits_BV: Tensor) -> tuple[Tensor, Tensor]:
         """Takes all searches one step further; gives the rows to go on with and their ids, none where all have ended.
@@ -104,11 +110,13 @@ class QuickSearches:
         running, ended = np.empty((2, n_live, settings.beams, 2), dtype=np.int64)
         scores = np.empty((n_live, 3, settings.beams))
         ids = self._end_ids, np.array(self._left_out, dtype=np.int64)
-        return plan, divisor, self._searches, divisors, *ids, self._totals, self._finished, running, ended, scores
+        ranked, rankers = self._room_for_candidates(1)
+        before = plan, divisor, self._searches, divisors, *ids, self._totals, self._finished
+        return *before, running, ended, scores, self.live, ranked[0], rankers[0]
 
     def several(self, n_steps: int, logits_BV: Tensor) -> Several:
         """What a kernel takes to go several steps further."""
-        plan, _, *others = self.tables(logits_BV)
+        plan, _, *others, _, _, _ = self.tables(logits_BV)
         length, n_live, beams = int(plan[at.LENGTH]), len(self.live), self._settings.beams
         totals = np.zeros(n_live * beams, dtype=np.float32)
         totals[: len(self._totals)] = self._totals
@@ -127,7 +135,7 @@ class QuickSearches:
             ending_scores=np.empty(n_steps * n_live * beams),
             plan=plan,
             divisors=np.array([self._divisor(length + step) for step in range(n_steps)]),
-            others=tuple(others),
+            others=(*others, *self._room_for_candidates(n_steps)),
         )
 
     def took_several(self, several: Several) -> None:
@@ -146,7 +154,9 @@ class QuickSearches:
         for step, count in enumerate(several.counts[:n_steps].tolist()):
             self._trail.append(trail[step + 1, :, :count].copy())
             self._said.append(several.said[step])
-        searches, hopes, _, _, totals, finished, *_ = several.others
+        searches, hopes, _, _, totals, finished, *_, ranked, rankers = several.others
+        for step in range(n_steps if self._again else 0):
+            self._go_again(ranked[step], rankers[step])
         self.live, self._searches, self._finished = several.live[:n_live], searches[:n_live], finished[:n_live]
         self._hopes = hopes[:n_live] if self.hopeful else self._hopes[:n_live]
         self._totals = totals[: int(state[at.N_ROWS_LEFT])]
@@ -154,7 +164,7 @@ class QuickSearches:
     @property
     def ids(self) -> np.ndarray:
         """The last id of every row."""
-        return self._trail[-1][1]
+        return self._trail[-1][1] if self._trail else self._first_ids
 
     @property
     def most_rows(self) -> int:
@@ -167,13 +177,15 @@ class QuickSearches:
 
     def took(self, tables: Tables) -> tuple[Tensor, Tensor]:
         """What has become of the searches now that a kernel has been through their tables; as `advance` gives it."""
-        *_, running, ended, scores = tables
+        *_, running, ended, scores, _, ranked, rankers = tables
         searches = self._searches
         states = searches[:, at.STATE]
         if (states == at.NOTHING_LEFT).any():
             raise nothing_left(len(self._trail))
         if searches[:, at.N_ENDED].any():
             self._take_ended(ended, scores)
+        if self._again:
+            self._go_again(ranked, rankers)
         said = np.empty(len(self._most))
         said[self.live] = scores[:, 2, 0]
         self._said.append(said)
@@ -183,6 +195,8 @@ class QuickSearches:
 
     def results(self) -> list[BeamResult]:
         """The best beams that ended; where a search was cancelled before any did, those that ran."""
+        if self._again:
+            return [search.result() for search in self._again]
         settings = self._settings
         found = [sorted(beams, key=lambda one: -one.score)[: settings.n_best] for beams in self._ended]
         best = [[self._beam(one) for one in some] for some in found]
@@ -197,6 +211,17 @@ class QuickSearches:
     def said(self, place: int, n_ids: int) -> tuple[float, ...]:
         """The log-probability of each of so many ids, where a search follows one beam alone."""
         return tuple(float(each[place]) for each in self._said[:n_ids])
+
+    def _room_for_candidates(self, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a kernel leaves the candidates of each step and prompt: their sums, and their beams and ids."""
+        shape = (n_steps, len(self._again), n_kept(self._settings) if self._again else 0)
+        return np.full(shape, -np.inf, dtype=np.float32), np.zeros((*shape, 2), dtype=np.int64)
+
+    def _go_again(self, ranked: np.ndarray, rankers: np.ndarray) -> None:
+        """Takes the searches that still run one step further along the candidates that a kernel found."""
+        for search, totals, where in zip(self._again, ranked, rankers, strict=True):
+            if not search.done:
+                search.follow(Ranking(totals.tolist(), where[:, 0].tolist(), where[:, 1].tolist()))
 
     def _beam(self, one: _Ended) -> Beam:
         why = Finish.END if one.id in self._settings.end_ids else Finish.LENGTH
@@ -240,59 +265,3 @@ class QuickSearches:
             ids.append(index)
             row = before
         return tuple(reversed(ids))
-
-
-@runtime_checkable
-class Follower(Stepper, Protocol):
-    """A stepper that takes searches along, several steps at a time."""
-
-    def follow(self, searches: QuickSearches) -> None:
-        """Takes all searches some steps further: till their end, or till it is time to ask whether to go on."""
-        ...
-
-
-def quick_beam_search(
-    found: Kernels,
-    stepper: Stepper,
-    prompts: Sequence[tuple[int, ...]],
-    *,
-    settings: DecodingSettings,
-    cancelled: Callable[[], bool],
-) -> list[BeamResult]:
-    """What `beam_search` finds, with steps ranked by a kernel."""
-    searches = QuickSearches(found=found, prompts=prompts, settings=settings)
-    _search(searches, stepper, cancelled, n_prompts=len(prompts))
-    return searches.results()
-
-
-def quick_greedy(
-    found: Kernels,
-    stepper: Follower,
-    prompts: Sequence[tuple[int, ...]],
-    *,
-    settings: DecodingSettings,
-    cancelled: Callable[[], bool],
-) -> list[tuple[Beam, tuple[float, ...]]]:
-    """The likeliest id after the likeliest: a search with one beam that ends where it first can.
-
-    Gives the log-probabilities of the ids, too.
-    """
-    one_beam = replace(settings, early_stopping=EarlyStopping.ALWAYS, length_penalty=0.0)
-    searches = QuickSearches(found=found, prompts=prompts, settings=one_beam)
-    _search(searches, stepper, cancelled, n_prompts=len(prompts))
-    best = [result.beams[0] for result in searches.results()]
-    return [(beam, searches.said(place, len(beam.ids))) for place, beam in enumerate(best)]
-
-
-def _search(searches: QuickSearches, stepper: Stepper, cancelled: Callable[[], bool], *, n_prompts: int) -> None:
-    """Takes searches to their end, or as far as they may go."""
-    if len(searches.live) < n_prompts and len(searches.live):
-        stepper.select(torch.as_tensor(searches.live))
-    ids_B: Tensor | None = None
-    while len(searches.live) and not cancelled():
-        if ids_B is not None and isinstance(stepper, Follower):
-            stepper.follow(searches)
-            continue
-        rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
-        if len(searches.live):
-            stepper.select(rows_B)

@@ -73,13 +73,13 @@ class QuickStack(Stack):
 
     def _can_read(self, x_BTD: Tensor, around: Surroundings) -> bool:
         plain = around.rotation is None and around.bias_1HQK is None and around.source is None
-        unheard = not present() or self._hears_patterns_alone(around)
+        unheard = not present() or self._hears_patterns_alone()
         return plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD) and unheard
 
-    def _hears_patterns_alone(self, around: Surroundings) -> bool:
-        """Whether all that is heard of a reading is patterns of texts of one length, which the kernel can leave."""
-        whole = around.mask.keys is None and self.config.head_width % at.PANEL == 0 and intact()
-        return whole and self._heard(rotated=False).apart <= {at.PATTERN}
+    def _hears_patterns_alone(self) -> bool:
+        """Whether all that is heard of a reading is patterns, which the kernel can leave."""
+        possible = self.config.head_width % at.PANEL == 0 and intact()
+        return possible and self.heard(rotated=False).apart <= {at.PATTERN}
 
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
         table = self._table
@@ -93,7 +93,7 @@ class QuickStack(Stack):
 
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
         n_rows, _, width = x_BTD.shape
-        heard = self._heard(rotated=around.rotation is not None)
+        heard = self.heard(rotated=around.rotation is not None)
         n_keys, n_source = around.mask.n_keys, cache.source_length
         buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=heard.apart)
         buffers.begin(x_BTD[:, 0])
@@ -101,17 +101,20 @@ class QuickStack(Stack):
         tell(heard, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.end(n_rows, 1, width)
 
-    def write(self, kernel: Kernel, cache: StackCache, steps: Steps, *more: object) -> None:
-        """Several steps by a kernel that has more to do than to pass blocks; nobody hears it.
+    def write(
+        self, kernel: Kernel, cache: StackCache, steps: Steps, *more: object, apart: frozenset[int] = frozenset()
+    ) -> None:
+        """Several steps by a kernel that has more to do than to pass blocks.
 
         Args:
             kernel: What takes the tables of a step, and more.
             cache: What earlier positions left; takes the new ones.
             steps: How many, of how many rows, and what their blocks look at.
             more: What else the kernel takes.
+            apart: Buffers that every block has for itself.
         """
         n_keys, n_source = cache.length + steps.n_steps, cache.source_length
-        buffers = self._room(n_rows=steps.most_rows, n_keys=n_keys, n_source=n_source, apart=frozenset())
+        buffers = self._room(n_rows=steps.most_rows, n_keys=n_keys, n_source=n_source, apart=apart)
         self._run(kernel, steps, cache, buffers, *more)
 
     def room_for_logits(self, n_rows: int, n_logits: int) -> Tensor:
@@ -155,16 +158,17 @@ class QuickStack(Stack):
         self._reading, laid = table, Laid(x_BSD=x_BSD, real_BS=real_BS)
         self._memory.reading = room(laid, self.config, getattr(self._memory, "reading", None))
         tables = {"shape": table.shape.copy(), "numbers": table.numbers, "blocks": table.blocks}
-        heard = self._heard(rotated=False)
+        heard = self.heard(rotated=False)
         if not heard.apart:
             return pass_texts(laid, found.pass_blocks, self._memory.reading, **tables)
-        n_texts, length, _ = x_BSD.shape
+        length = laid.longest
         patterns = np.empty((len(self.blocks), len(laid.rows), self.config.attention.n_heads, length), dtype=np.float32)
         found_BSD = pass_texts(laid, found.pass_blocks, self._memory.reading, **tables, patterns=patterns)
-        tell_patterns(heard, patterns, n_texts=n_texts)
+        tell_patterns(heard, laid.apart(patterns))
         return found_BSD
 
-    def _heard(self, *, rotated: bool) -> Heard:
+    def heard(self, *, rotated: bool) -> Heard:
+        """What somebody hears of the blocks; asked inside the scope of the stack."""
         return once(self, lambda: plan(self._sites, rotated=rotated)) or NOTHING
 
     def _room(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> Buffers:

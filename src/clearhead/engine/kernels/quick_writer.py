@@ -1,9 +1,11 @@
 """An encoder-decoder that takes many steps in one call of a kernel, from ids to ids: of beams, or of likeliest ids.
 
-Where nobody listens, what lies between the products of a step is not worth the ado of a part for each: with many
-texts side by side, threads would wait for one another to do it.
+What lies between the products of a step is not worth the ado of a part for each: with many texts side by side, threads
+would wait for one another to do it. What blocks leave is kept step by step where somebody hears it; whoever hears more
+than blocks has the steps one by one.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,20 +16,20 @@ from torch import Tensor
 from clearhead.decoding import Stepper
 from clearhead.engine.int8 import Int8Embedding, Int8Linear
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.quick_search import QuickSearches
+from clearhead.engine.kernels.keeping import Keeping
+from clearhead.engine.kernels.quick_search import QuickSearches, Several
 from clearhead.engine.kernels.quick_stack import QuickStack
 from clearhead.engine.kernels.ready import Kernels
-from clearhead.engine.kernels.stack_table import Steps
+from clearhead.engine.kernels.sites import anybody_hears, tensor_of
+from clearhead.engine.kernels.stack_table import Steps, blocks_of
 from clearhead.engine.products import FewRowsLinear
-from clearhead.engine.steppers import EncoderDecoderStepper
+from clearhead.engine.steppers import EncoderDecoderStepper, quiet_mode
 from clearhead.engine.vocabulary import VocabularyProduct
 from clearhead.nn import AttentionMask, Source
+from clearhead.nn.attention.heads import split_heads
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
-from clearhead.probe import present
-
-_STEPS = 16
-"""Steps after which somebody may ask whether to go on."""
+from clearhead.probe import heard, intact, present, probe, scope
 
 
 class QuickWriter:
@@ -60,6 +62,19 @@ class QuickWriter:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
+        with scope(self._stack.name):
+            by_itself = self._stack.heard(rotated=False).told  # whoever is told site by site is told step by step
+        self._goes_on = not by_itself and not anybody_hears(_between(self._stack.name, self._stack.embed_name))
+
+    def begin(self, searches: QuickSearches) -> bool:
+        """Reads the sources, if the first step can be taken like all others: from one id a target."""
+        stepper, stack = self._stepper, self._stack
+        possible = stepper.prompt_lengths == {1} and searches.most_rows <= stack.most_rows and self._goes_on
+        if not possible or anybody_hears(_of_sources(stack.name, len(stack.blocks))):
+            return False
+        stepper.read()
+        self._read_across(n_rows=searches.most_rows)
+        return True
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
@@ -74,11 +89,17 @@ class QuickWriter:
         cache, stack, ids = self._stepper.cache, self._stack, searches.ids
         n_rows, most_rows = len(ids), searches.most_rows
         known = ids.min() >= 0 and ids.max() < self._n_tokens  # what is not is told by the part that looks it up
-        if most_rows > stack.most_rows or not known:
+        if most_rows > stack.most_rows or not known or not self._goes_on:
             self._by_itself(searches)
             return
         n_past = cache.length
-        n_steps = min(_STEPS, cache.capacity - n_past)
+        with scope(stack.name):
+            listening = stack.heard(rotated=False)
+        keeping = Keeping(
+            config=stack.config, heard=listening, n_rows=most_rows, n_past=n_past, n_source=cache.source_length
+        )
+        n_steps = min(cache.capacity - n_past, keeping.most_steps)
+        self._plan[at.KEPT] = keeping.begin(n_steps)
         position, relative = stack.embedding.position, stack.relative
         places = None if position is None else position(torch.arange(n_past + n_steps).unsqueeze(0)).contiguous()
         self._plan[at.PLACES] = 0 if places is None else places.data_ptr()
@@ -108,10 +129,33 @@ class QuickWriter:
             n_more=self._head.n_inputs * self._head.n_outputs,
             arrange=arrange,
         )
-        stack.write(self._found.write_on, cache, steps, self._plan, self._factors, self._head.table, *found, *others)
+        tables = self._plan, self._factors, self._head.table, keeping.table, *found, *others
+        stack.write(self._found.write_on, cache, steps, *tables, apart=listening.apart)
         del places
+        if present():
+            self._tell(keeping, several, n_rows=n_rows)
         searches.took_several(several)
         self._lying = lying.after(int(several.state[at.N_STEPS]), n_rows=len(searches.ids))
+
+    def _tell(self, keeping: Keeping, several: Several, *, n_rows: int) -> None:
+        """Lets all who listen hear the steps, one after another."""
+        counts = [n_rows, *several.counts.tolist()][: int(several.state[at.N_STEPS])]
+
+        def tell_ids(step: int) -> None:
+            probe("@ids", tensor_of(several.trail[step, 1, : counts[step], None].copy()))
+
+        keeping.tell(counts, before=tell_ids if heard("@ids") else None)
+
+    def _read_across(self, *, n_rows: int) -> None:
+        """Caches what every block makes of the sources, which nobody hears, and takes memory for rows of targets."""
+        encoded_BSD = self._stepper.encoded_BSD
+        with quiet_mode()():
+            for block, held in zip(blocks_of(self._stack), self._stepper.cache.blocks, strict=True):
+                across = block.cross_attention
+                assert across is not None
+                key_BGKC = split_heads(across.key(encoded_BSD), across.n_kv_heads)
+                held.cross.append(key_BGKC, split_heads(across.value(encoded_BSD), across.n_kv_heads))
+                held.own.begin(n_rows, like=key_BGKC)
 
     def _by_itself(self, searches: QuickSearches) -> None:
         """One step where there are more rows than kernels are good for."""
@@ -176,8 +220,21 @@ class _Lying(NamedTuple):
         return _Lying(own=self.own[last, :n_rows], source=self.source[last, :n_rows], real=real)
 
 
+@lru_cache(maxsize=16)
+def _between(stack: str, embed: str) -> tuple[str, ...]:
+    """The sites of a step that are neither ids nor in a block."""
+    steering = ("@places", "@positions", "@mask", "@bias", "@cross_mask")
+    return (*(f"{stack}.{name}" for name in (*steering, "final_norm")), f"{embed}.token", f"{embed}.position", "logits")
+
+
+@lru_cache(maxsize=16)
+def _of_sources(stack: str, n_layers: int) -> tuple[str, ...]:
+    """What blocks make of sources: it belongs to the first step, which has it by parts."""
+    return tuple(f"{stack}.{layer}.cross.{name}" for layer in range(n_layers) for name in ("key", "value"))
+
+
 def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:
-    """A quick writer for what a stepper does, if there is one and nobody listens; otherwise the stepper."""
+    """A quick writer for what a stepper does, if there is one; otherwise the stepper."""
     if isinstance(stepper, EncoderDecoderStepper) and _can_write(stepper):
         return QuickWriter(found=found, stepper=stepper)
     return stepper
@@ -185,7 +242,7 @@ def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:
 
 def _can_write(stepper: EncoderDecoderStepper) -> bool:
     stack, head = stepper.network.decoder, stepper.network.head
-    if not isinstance(stack, QuickStack) or not isinstance(head, VocabularyProduct) or present():
+    if not isinstance(stack, QuickStack) or not isinstance(head, VocabularyProduct) or not intact():
         return False
     alike = len(stepper.prompt_lengths) == 1 and stack.config.attention.window is None
     plain = stack.embedding.segment is None and stack.embedding.norm is None and stack.rotary is None

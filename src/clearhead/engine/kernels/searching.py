@@ -109,9 +109,10 @@ def _follow(plan, divisor, search, hope, end_ids, n_found, best, where, finished
 @kernel
 @no_type_check
 def search_some(
-    first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
-):
-    """Takes some searches one step further."""
+    first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores,
+    live, ranked, rankers,
+):  # fmt: skip
+    """Takes some searches one step further; keeps their candidates, each search at the place that `live` has for it."""
     n_each, n_kept = plan[at.N_EACH], plan[at.N_KEPT]
     own = np.empty((plan[at.N_LOGITS] + at.CHUNK - 1) // at.CHUNK, dtype=np.float32)
     values, ids = np.empty(n_each, dtype=np.float32), np.empty(n_each, dtype=np.int64)
@@ -125,25 +126,32 @@ def search_some(
         search[at.STATE] = _follow(
             plan, divisor, search, hopes[i], end_ids, n_found, best, where, finished[i], running[i], ended[i], scores[i]
         )
+        if len(ranked):
+            for j in range(n_found):
+                ranked[live[i], j] = best[j]
+                rankers[live[i], j, 0], rankers[live[i], j, 1] = where[j, 0] - search[at.FIRST_ROW], where[j, 1]
 
 
 @entry(
     "void(int64, int64, int64, int64[::1], float64, int64[:, ::1], float64[::1], int64[::1], int64[::1], "
-    "float32[::1], float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
+    "float32[::1], float64[:, ::1], int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1], int64[::1], "
+    "float32[:, ::1], int64[:, :, ::1])"
 )
 @no_type_check
 def search_on(
-    place, size, barrier, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
-):
+    place, size, barrier, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores,
+    live, ranked, rankers,
+):  # fmt: skip
     """Every thread takes its share of the searches one step further.
 
     `forbidden` are ids that may not be chosen; there are `N_EACH` likeliest of a row, these counted.
     `divisor` is what sums are divided by where they end now, `hopes` where they might end; `running` and `ended` get
     the row that each goes on with and its id, `scores` the sums of the running, the scores of the ended, and what the
-    likeliest candidate adds.
+    likeliest candidate adds. `ranked` gets the sums of all candidates, and `rankers` their beams and ids, if anything.
     """
     first, end = share(len(searches), place, size)
     search_some(
-        first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores
-    )
+        first, end, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended, scores,
+        live, ranked, rankers,
+    )  # fmt: skip
     meet(barrier, size, 1)

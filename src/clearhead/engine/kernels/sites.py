@@ -22,7 +22,7 @@ from clearhead.probe import Listener, around
 
 _KEYS, _SOURCE = -1, -2
 """Sizes that a step fills in: how many keys, and how many positions of a source."""
-_tensor = cast("Callable[[np.ndarray], Tensor]", torch.from_numpy)  # pyright: ignore[reportUnknownMemberType]
+tensor_of = cast("Callable[[np.ndarray], Tensor]", torch.from_numpy)  # pyright: ignore[reportUnknownMemberType]
 
 
 @runtime_checkable
@@ -125,6 +125,16 @@ def plan(sites: SitesOf, *, rotated: bool) -> Heard:
     return Heard(tuple(told), tuple(kept), coming, frozenset(one.left.place for one in (*told, *kept)))
 
 
+def anybody_hears(names: tuple[str, ...]) -> bool:
+    """Whether somebody hears any of these sites, named from the present scope on."""
+    prefix, listeners = around()
+    whole = tuple(prefix + name for name in names) if prefix else names
+    return any(
+        any(cast(_Keeper, one).wants_all(whole)) if _keeps(type(one)) else any(map(one.wants, whole))
+        for one in listeners
+    )
+
+
 @lru_cache(maxsize=64)
 def _keeps(listener: type) -> bool:
     """Whether a kind of listener keeps several sites at once; a subclass of one may hear in a way of its own."""
@@ -154,44 +164,44 @@ def _together(
 def tell(heard: Heard, buffers: Buffers, *, n_rows: int, n_keys: int, n_source: int) -> None:
     """Lets all who hear something of a step take a copy."""
     for site, listeners, (_, layer, place, sizes, skip) in heard.told:
-        value = buffers.rows(place, n_rows, *_filled(sizes, n_keys, n_source), skip=skip, layer=layer)
+        value = buffers.rows(place, n_rows, *filled(sizes, n_keys, n_source), skip=skip, layer=layer)
         for listener in listeners:
             listener.hear(site, value)
     if heard.coming:
-        _announce(heard)
+        announce(heard)
     for sites, keep_all, takes_arrays, layers, (_, _, place, sizes, skip) in heard.kept:
-        shape = (n_rows, *_filled(sizes, n_keys, n_source))
+        shape = (n_rows, *filled(sizes, n_keys, n_source))
         values = buffers.every(place, n_rows, prod(shape[1:]), skip=skip, layers=layers)
         if takes_arrays:
             keep_all(sites, values, shape)
         else:
-            keep_all(sites, map(_tensor, values.copy().reshape(len(sites), *shape)))
+            keep_all(sites, map(tensor_of, values.copy().reshape(len(sites), *shape)))
 
 
-def tell_patterns(heard: Heard, patterns: np.ndarray, *, n_texts: int) -> None:
-    """Lets all who hear patterns of texts of one length take a copy; they lie as [layer, row, head, key]."""
-    n_layers, n_rows, n_heads, n_keys = patterns.shape
-    every_LBHQK = patterns.reshape(n_layers, n_texts, n_rows // n_texts, n_heads, n_keys).swapaxes(2, 3)
+def tell_patterns(heard: Heard, every_LBHQK: np.ndarray) -> None:
+    """Lets all who hear patterns of whole texts take a copy."""
     for site, listeners, left in heard.told:
-        value = _tensor(every_LBHQK[left.layer].copy())
+        value = tensor_of(every_LBHQK[left.layer].copy())
         for listener in listeners:
             listener.hear(site, value)
     if heard.coming:
-        _announce(heard)
+        announce(heard)
     for sites, keep_all, takes_arrays, layers, _ in heard.kept:
         values = every_LBHQK[layers]
         if takes_arrays:
             keep_all(sites, values, values.shape[1:])
         else:
-            keep_all(sites, map(_tensor, values.copy()))
+            keep_all(sites, map(tensor_of, values.copy()))
 
 
-def _filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> tuple[int, ...]:
+def filled(sizes: tuple[int, ...], n_keys: int, n_source: int) -> tuple[int, ...]:
+    """The sizes of a value in a step of so many keys."""
     last = sizes[-1]  # the only one that a step fills in
     return sizes if last > 0 else (*sizes[:-1], n_keys if last == _KEYS else n_source)
 
 
-def _announce(heard: Heard) -> None:
+def announce(heard: Heard) -> None:
+    """Tells those who keep values together which will come, once."""
     for keeper, sites in heard.coming:
         keeper.expect(sites)
     heard.coming.clear()

@@ -35,6 +35,7 @@ class Laid:
         self._lengths = np.full(n_texts, length, dtype=np.int64)
         self.rows = x_BSD.reshape(-1, width)
         if real_BS is not None:
+            self._real = real_BS.numpy()
             self._lengths = real_BS.sum(1).numpy()
             self._places = real_BS.flatten().nonzero()[:, 0]
             self.rows = self.rows[self._places]
@@ -58,6 +59,28 @@ class Laid:
                 yield first, first + sum(held), np.repeat(np.stack([begins, lengths], axis=1), lengths, axis=0)
                 first, held = first + sum(held), []
             held.append(length)
+
+    def apart(self, patterns: np.ndarray) -> np.ndarray:
+        """Patterns as [layer, text, head, query, key]; zeros at padding.
+
+        Args:
+            patterns: For each layer and row, the patterns of all heads one after another, in room for the longest text.
+        """
+        n_layers, _, n_heads, longest = patterns.shape
+        n_texts, length, _ = self._shape
+        if self._places is None:
+            return patterns.reshape(n_layers, n_texts, length, n_heads, length).swapaxes(2, 3)
+        found = np.zeros((n_layers, n_texts, n_heads, length, length), dtype=np.float32)
+        rows, first = patterns.reshape(n_layers, -1, n_heads * longest), 0
+        for text, n in enumerate(self._lengths.tolist()):
+            own = rows[:, first : first + n, : n_heads * n].reshape(n_layers, n, n_heads, n)
+            real = self._real[text]
+            if real[:n].all():
+                found[:, text, :, :n, :n] = own.swapaxes(1, 2)
+            else:
+                found[:, text][np.ix_(range(n_layers), range(n_heads), *2 * [real.nonzero()[0]])] = own.swapaxes(1, 2)
+            first += n
+        return found
 
     def back(self, rows: Tensor) -> Float[Tensor, "B S D"]:
         """Rows as they were given; zeros at padding."""

@@ -43,6 +43,21 @@ def _embed(ids, writing, factors, shape, where, stride, place, size):
 
 @kernel
 @no_type_check
+def _keep(address, keeping, shape, buffers, stride, place, size):
+    """Copies what heard stages of all blocks left of some rows; where the next step has its copies."""
+    first, end = share(shape[at.N_ROWS], place, size)
+    for i in range(len(keeping)):
+        stage, n = keeping[i, 0], keeping[i, 1] + keeping[i, 2] * (shape[at.N_PAST] + 1)
+        for layer in range(len(buffers)):
+            for row in range(first, end):
+                copy = floats(address + 4 * n * row, n)
+                copy[:] = floats(buffers[layer, stage] + stride[stage] * row, n)
+            address += 4 * n * shape[at.N_ROWS]
+    return address
+
+
+@kernel
+@no_type_check
 def _finish(writing, factors, shape, numbers, where, stride, head, place, size):
     """The last norm of some rows, in their place, and the rows as the output layer reads them."""
     first, end = share(shape[at.N_ROWS], place, size)
@@ -158,27 +173,29 @@ def _change_places(shape, writing, rows, n_rows):
 
 @entry(
     "void(int64, int64, int64, int64[::1], float32[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], "
-    "float32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], float64[:, ::1], "
+    "float32[::1], int64[::1], int64[:, ::1], int64[::1], int64[::1], int64[::1], int64[:, :, ::1], float64[:, ::1], "
     "int64[:, ::1], float64[::1], "
     "int64[::1], float64[::1], int64[:, ::1], float64[::1], int64[::1], int64[::1], float32[::1], float64[:, ::1], "
-    "int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1])"
+    "int64[:, :, ::1], int64[:, :, ::1], float64[:, :, ::1], float32[:, :, ::1], int64[:, :, :, ::1])"
 )
 @no_type_check
 def write_on(
-    place, size, barrier, shape, numbers, blocks, buffers, stride, writing, factors, head, state, live, counts, trail,
-    said, endings, of_endings, plan, divisors, searches, hopes, end_ids, forbidden, totals, finished, running, ended,
-    scores,
+    place, size, barrier, shape, numbers, blocks, buffers, stride, writing, factors, head, keeping, state, live,
+    counts, trail, said, endings, of_endings, plan, divisors, searches, hopes, end_ids, forbidden, totals, finished,
+    running, ended, scores, ranked, rankers,
 ):  # fmt: skip
     """Steps until all searches have ended, or as many as there are divisors for.
 
     `trail` has for every step the rows that go on and their ids, of which `counts` says how many there are; its first
-    line is what the first step begins with. One thread alone searches among the logits of some rows at a time.
+    line is what the first step begins with. `keeping` has a stage for each line, and how many numbers it has in a row:
+    always, and for each position of the row. One thread alone searches among the logits of some rows at a time.
     """
-    turn_number, last, near = 1, buffers[len(buffers) - 1], plan[at.LOGITS]
+    turn_number, last, near, kept = 1, buffers[len(buffers) - 1], plan[at.LOGITS], writing[at.KEPT]
     for step in range(len(divisors)):
         ids, rows = trail[step, 1], trail[step + 1, 0]
         _embed(ids, writing, factors, shape, buffers[0], stride, place, size)
         turn_number = go_through(place, size, barrier, shape, numbers, blocks, buffers, stride, turn_number)
+        kept = _keep(kept, keeping, shape, buffers, stride, place, size)
         _finish(writing, factors, shape, numbers, last, stride, head, place, size)
         turn_number = meet(barrier, size, turn_number)
         if size > 1:
@@ -198,7 +215,7 @@ def write_on(
                 hopes[first:until] = divisor
             search_some(
                 first, until, plan, divisor, searches, hopes, end_ids, forbidden, totals, finished, running, ended,
-                scores,
+                scores, live, ranked[step], rankers[step],
             )  # fmt: skip
             first = until
         turn_number = meet(barrier, size, turn_number)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from clearhead.decoding import BeamResult, DecodingSettings, EarlyStopping, Finish, beam, beam_search
 from clearhead.engine.kernels import ready
-from clearhead.engine.kernels.quick_search import quick_beam_search
+from clearhead.engine.kernels.quick_run import quick_beam_search
 from clearhead.engine.kernels.rows_of import lead
 from clearhead.errors import DecodingError
 
@@ -48,26 +48,37 @@ Found = list[BeamResult] | str
 
 
 def both(
-    table_SV: Tensor, prompts: list[tuple[int, ...]], settings: DecodingSettings, *, n_steps: int = 1000
+    table_SV: Tensor,
+    prompts: list[tuple[int, ...]],
+    settings: DecodingSettings,
+    *,
+    n_steps: int = 1000,
+    records: bool = True,
 ) -> tuple[Found, Found]:
-    """By kernel and by parts: the results, or what was said against them."""
+    """By kernel and by parts: the results, or what was said against them; with a record both have the same, too."""
     found = ready.load()
     assert found is not None
 
-    def quick(stepper: Wanderer, cancelled: Callable[[], bool]) -> list[BeamResult]:
-        return quick_beam_search(found, stepper, prompts, settings=settings, cancelled=cancelled)
+    def quick(stepper: Wanderer, cancelled: Callable[[], bool], record: bool) -> list[BeamResult]:
+        return quick_beam_search(found, stepper, prompts, settings=settings, record=record, cancelled=cancelled)
 
-    def slow(stepper: Wanderer, cancelled: Callable[[], bool]) -> list[BeamResult]:
-        return beam_search(stepper, prompts, settings=settings, cancelled=cancelled, lead=lead)
+    def slow(stepper: Wanderer, cancelled: Callable[[], bool], record: bool) -> list[BeamResult]:
+        return beam_search(stepper, prompts, settings=settings, record=record, cancelled=cancelled, lead=lead)
 
-    def outcome(run: Callable[[Wanderer, Callable[[], bool]], list[BeamResult]]) -> Found:
+    def outcome(run: Callable[[Wanderer, Callable[[], bool], bool], list[BeamResult]], *, record: bool) -> Found:
         steps = itertools.count()
         try:
-            return run(Wanderer(table_SV, len(prompts)), lambda: next(steps) >= n_steps)
+            return run(Wanderer(table_SV, len(prompts)), lambda: next(steps) >= n_steps, record)
         except DecodingError as error:
             return str(error)
 
-    return outcome(quick), outcome(slow)
+    by_kernel = outcome(quick, record=False)
+    if records:
+        recorded = outcome(quick, record=True)
+        assert recorded == outcome(slow, record=True)
+        if isinstance(recorded, list) and isinstance(by_kernel, list):
+            assert [result.beams for result in recorded] == [result.beams for result in by_kernel]
+    return by_kernel, outcome(slow, record=False)
 
 
 @pytest.mark.parametrize("vocab_size", [6, 80])
@@ -82,7 +93,7 @@ def test_ids_that_are_left_out_are_as_impossible_as_in_changed_logits(
         by_kernel, by_parts = both(logits, [(7,)] * 9, settings)
         with monkeypatch.context() as patch:
             patch.setattr(beam, "_leaders", lambda *_: None)
-            _, changed = both(logits, [(7,)] * 9, settings)
+            _, changed = both(logits, [(7,)] * 9, settings, records=False)  # its last digits are others
         for one, other, wanted in zip(by_kernel, by_parts, changed, strict=True):
             if isinstance(by_kernel, str):
                 assert by_kernel == by_parts == changed

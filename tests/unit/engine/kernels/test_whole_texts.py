@@ -158,7 +158,16 @@ def test_the_line_of_a_pattern_is_that_of_the_part() -> None:
 def test_patterns_of_padded_texts_are_those_of_the_parts() -> None:
     stack = encoder("bert", WeightFormat.FLOAT32, head_width=16)
     ids, mask = texts()
-    recorder = Recorder("*.pattern")
-    with listen(recorder):
+    mask[3, 7] = False  # a gap within a text
+    mask[:, -1] = False  # and a place where no text is
+    by_kernel, by_parts = Recorder("*.pattern"), Recorder("*.pattern")
+    with listen(by_kernel):
         read(stack, ids, mask)
-    assert stack._reading is None and len(recorder.history) == 3
+    assert stack._reading is not None
+    with ready.by_parts(), listen(by_parts):
+        read(stack, ids, mask)
+    assert list(by_kernel.history) == list(by_parts.history)
+    for site in by_parts.history:
+        real_BHQK = (mask[:, None, :, None] & mask[:, None, None, :]).expand_as(by_kernel[site])
+        torch.testing.assert_close(by_kernel[site][real_BHQK], by_parts[site][real_BHQK], rtol=0, atol=1e-5)
+        assert not by_kernel[site][~real_BHQK].any()

@@ -84,8 +84,9 @@ def _training(name: str, found: Found) -> list[str]:
 
 
 def _recording(name: str, found: Found) -> list[str]:
-    costs = ", ".join(f"{kind} {ratio} times" for kind, ratio in found[name].items())
-    return ["## Recording", "", f"Every attention pattern of every step recorded, beside none: {costs}.", ""]
+    rows = [f"| {kind} | {one['median']} | {one['from']} to {one['to']} |" for kind, one in found[name].items()]
+    told = "Every attention pattern of every step recorded, beside none, in pairs: how many times as long it takes."
+    return ["## Recording", "", told, "", "| | median | middle half |", "|---|---|---|", *rows, ""]
 
 
 def _starting(name: str, found: Found) -> list[str]:

@@ -49,6 +49,7 @@ def measure_translation(
     settings = settings_of(one, usual={}, asked={"beams": beams, "max_new_tokens": 128})  # as `translate` has them
     requests = [Request(ids=row, settings=settings) for row in ids]
     words = [[peers.word(index, config) for index in row] for row in ids]
+    names = {peers.word(index, config): index for index in range(config["vocab_size"])}
     theirs = {kind: peers.translator(TRANSLATOR, work, kind, threads=threads) for kind in loaded}
     apart = "int8, a thread a batch"
     if threads > 1:
@@ -63,7 +64,6 @@ def measure_translation(
 
     def with_ctranslate2(kind: str, n: int) -> list[str]:
         found = theirs[kind].translate_batch(words[:n], beam_size=beams, max_batch_size=BATCH, max_decoding_length=128)
-        names = {peers.word(index, config): index for index in range(config["vocab_size"])}
         return [text([names[name] for name in one.hypotheses[0]]) for one in found]
 
     made = {f"clearhead {kind}": partial(ours, kind) for kind in loaded}

@@ -32,3 +32,22 @@ def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: s
     found = Taken({name: statistics.median(taken) for name, taken in seconds.items()})
     found.spread = {name: round((max(taken) - min(taken)) / found[name], 2) for name, taken in seconds.items()}
     return found
+
+
+def in_pairs(plain: Callable[[], object], other: Callable[[], object], *, rounds: int, clock: str) -> list[float]:
+    """How many times as long another run takes as a plain one, of every pair, from the least on.
+
+    Who begins changes from pair to pair; what slows the machine for longer than a run slows both of a pair.
+    """
+    now = CLOCKS[clock]
+    plain()
+    other()  # the first of each does not count
+    ratios: list[float] = []
+    for number in range(rounds):
+        seconds: dict[Callable[[], object], float] = {}
+        for run in (plain, other) if number % 2 else (other, plain):
+            start = now()
+            run()
+            seconds[run] = now() - start
+        ratios.append(seconds[other] / seconds[plain])
+    return sorted(ratios)

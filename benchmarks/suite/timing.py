@@ -7,6 +7,9 @@ from collections.abc import Callable
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 """On a machine that others use too, only the time of the processor is comparable."""
 
+_REST = 0.2
+"""Seconds before each run: the threads of another's may still look out for work, and would take a processor."""
+
 
 class Taken(dict[str, float]):
     """The median seconds of each run.
@@ -26,6 +29,7 @@ def taking_turns(runs: dict[str, Callable[[], object]], *, rounds: int, clock: s
         run()
     for _ in range(rounds):
         for name, run in runs.items():
+            time.sleep(_REST)
             start = now()
             run()
             seconds[name].append(now() - start)

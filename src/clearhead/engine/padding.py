@@ -1,7 +1,9 @@
 """Texts of unequal lengths as one tensor."""
 
 from collections.abc import Sequence
+from itertools import chain
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -24,10 +26,14 @@ def pad_right(
 def _padded(rows: Sequence[Sequence[int]], *, pad_id: int, left: bool) -> tuple[Tensor, Tensor | None]:
     longest = max(len(row) for row in rows)
     if all(len(row) == longest for row in rows):
-        return torch.tensor([list(row) for row in rows], dtype=torch.long), None
+        return _end_to_end(rows).view(len(rows), longest), None
     lengths_B1 = torch.tensor([[len(row)] for row in rows])
     places_T = torch.arange(longest)
     mask_BT = places_T >= longest - lengths_B1 if left else places_T < lengths_B1
     ids_BT = torch.full((len(rows), longest), pad_id)
-    ids_BT[mask_BT] = torch.tensor([index for row in rows for index in row], dtype=torch.long)
+    ids_BT[mask_BT] = _end_to_end(rows)
     return ids_BT, mask_BT
+
+
+def _end_to_end(rows: Sequence[Sequence[int]]) -> Tensor:
+    return torch.from_numpy(np.fromiter(chain.from_iterable(rows), dtype=np.int64))

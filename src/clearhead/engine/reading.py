@@ -8,7 +8,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from clearhead.config import HeadKind
-from clearhead.engine.batching import MOST_ROWS, buckets
+from clearhead.engine.batching import buckets, even_buckets
 from clearhead.engine.limits import check_fits, context_of
 from clearhead.engine.padding import pad_right
 from clearhead.engine.side_by_side import one_by_one, pays
@@ -17,8 +17,8 @@ from clearhead.models import EncoderOnly, EncoderOutput
 from clearhead.probe import present
 from clearhead.text import Encoding
 
-_ROWS_AT_ONCE = 64
-"""Texts in a batch: more than where texts are written, because none waits for another."""
+_TOKENS_AT_ONCE = 1024
+"""Tokens in a batch, about: what a kernel takes at a time, twice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,11 @@ def read(
         real_BS = torch.ones_like(ids_BS, dtype=torch.bool) if mask_BS is None else mask_BS
         return Reading(places=places, output=output, mask_BS=real_BS)
 
-    light = network.config.head.kind is not HeadKind.MASKED_LANGUAGE_MODEL  # whose logits fill memory, batch by batch
-    most_rows = _ROWS_AT_ONCE if light else MOST_ROWS
-    batches = buckets([len(text) for text in texts], most_rows=most_rows, most_tokens=most_tokens)
-    yield from one_by_one(one, batches) if light and pays(len(batches)) and not present() else map(one, batches)
+    lengths = [len(text) for text in texts]
+    if network.config.head.kind is HeadKind.MASKED_LANGUAGE_MODEL:  # whose logits fill memory, batch by batch
+        yield from map(one, buckets(lengths, most_tokens=most_tokens))
+        return
+    apart = pays(sum(lengths) // _TOKENS_AT_ONCE) and not present()
+    n_threads = torch.get_num_threads() if apart else 1
+    batches = even_buckets(lengths, tokens=_TOKENS_AT_ONCE, multiple=n_threads, most_tokens=most_tokens)
+    yield from one_by_one(one, batches) if apart else map(one, batches)

@@ -31,8 +31,8 @@ def test_a_vector_is_the_mean_of_the_tokens_and_of_length_one(reader: Make, kind
 
 def test_progress_counts_every_text_once(reader: Make) -> None:
     told: list[int] = []
-    embed(reader(HeadKind.SENTENCE), TEXTS * 20, progress=told.append)
-    assert sum(told) == len(TEXTS) * 20
+    embed(reader(HeadKind.SENTENCE), TEXTS * 200, progress=told.append)
+    assert sum(told) == len(TEXTS) * 200
     assert len(told) > 1
 
 

@@ -162,7 +162,7 @@ class QuickStack(Stack):
         if not heard.apart:
             return pass_texts(laid, found.pass_blocks, self._memory.reading, **tables)
         length = laid.longest
-        patterns = np.empty((len(self.blocks), len(laid.rows), self.config.attention.n_heads, length), dtype=np.float32)
+        patterns = np.empty((len(self.blocks), laid.n_rows, self.config.attention.n_heads, length), dtype=np.float32)
         found_BSD = pass_texts(laid, found.pass_blocks, self._memory.reading, **tables, patterns=patterns)
         tell_patterns(heard, laid.apart(patterns))
         return found_BSD

@@ -4,7 +4,8 @@ Every row is one position of one text, and looks at all positions of it. A produ
 of them stay near the processor from one product to the next.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from clearhead.engine.kernels.buffers import Buffers
 from clearhead.engine.kernels.fleet import fleet
 
 _ROWS_AT_ONCE = 512
-"""Rows that go through all blocks together; a longer text goes by itself."""
+"""Rows that go through all blocks together, about; a longer text goes by itself."""
 
 
 class Laid:
@@ -33,32 +34,41 @@ class Laid:
         self._shape = x_BSD.shape
         self._places: Tensor | None = None
         self._lengths = np.full(n_texts, length, dtype=np.int64)
-        self.rows = x_BSD.reshape(-1, width)
+        self._rows = x_BSD.detach().reshape(-1, width)
+        self._left = torch.empty_like(self._rows) if real_BS is None else torch.zeros_like(self._rows)
         if real_BS is not None:
             self._real = real_BS.numpy()
-            self._lengths = real_BS.sum(1).numpy()
-            self._places = real_BS.flatten().nonzero()[:, 0]
-            self.rows = self.rows[self._places]
+            self._lengths = self._real.sum(1)
+            self._places = torch.from_numpy(np.flatnonzero(self._real))
+
+    @property
+    def n_rows(self) -> int:
+        """How many positions are real."""
+        return int(self._lengths.sum())
 
     @property
     def longest(self) -> int:
         """How many positions the longest text has."""
         return int(self._lengths.max(initial=1))
 
-    def chunks(self) -> Iterator[tuple[int, int, np.ndarray]]:
-        """Whole texts that go together: their first row and their end, and for each row where its text is there.
+    @cached_property
+    def chunks(self) -> list[tuple[int, int, np.ndarray]]:
+        """Whole texts that go together, about as many rows each: their first row, their end, and where texts are there.
 
-        That is the first row of its text, counted from the chunk's, and how many rows it has.
+        The last has two numbers for each row: the first row of its text, counted from the chunk's, and how many it has.
         """
-        first = 0
-        held: list[int] = []
-        for length in [*self._lengths.tolist(), _ROWS_AT_ONCE]:
-            if held and sum(held) + length > _ROWS_AT_ONCE:
-                lengths = np.array(held, dtype=np.int64)
-                begins = np.cumsum(lengths) - lengths
-                yield first, first + sum(held), np.repeat(np.stack([begins, lengths], axis=1), lengths, axis=0)
-                first, held = first + sum(held), []
-            held.append(length)
+        ends = np.cumsum(self._lengths)
+        total = int(ends[-1]) if len(ends) else 0
+        n_chunks = -(-total // _ROWS_AT_ONCE)
+        shares = (2 * ends - self._lengths) * n_chunks // max(1, 2 * total)  # where the middle of each text lies
+        found: list[tuple[int, int, np.ndarray]] = []
+        for share in np.unique(shares):
+            lengths = self._lengths[shares == share]
+            begins = np.cumsum(lengths) - lengths
+            end = int(ends[shares == share][-1])
+            spans = np.repeat(np.stack([begins, lengths], axis=1), lengths, axis=0)
+            found.append((end - len(spans), end, spans))
+        return found
 
     def apart(self, patterns: np.ndarray) -> np.ndarray:
         """Patterns as [layer, text, head, query, key]; zeros at padding.
@@ -82,13 +92,24 @@ class Laid:
             first += n
         return found
 
-    def back(self, rows: Tensor) -> Float[Tensor, "B S D"]:
-        """Rows as they were given; zeros at padding."""
+    def take(self, first: int, end: int, to: Tensor) -> None:
+        """Copies some rows to where a kernel begins."""
         if self._places is None:
-            return rows.view(self._shape)
-        whole = rows.new_zeros(self._shape)
-        whole.view(-1, self._shape[2])[self._places] = rows
-        return whole
+            to.copy_(self._rows[first:end])
+        else:
+            torch.index_select(self._rows, 0, self._places[first:end], out=to)
+
+    def leave(self, first: int, end: int, rows: Tensor) -> None:
+        """Takes what a kernel left of some rows."""
+        if self._places is None:
+            self._left[first:end] = rows
+        else:
+            self._left.index_copy_(0, self._places[first:end], rows)
+
+    @property
+    def left(self) -> Float[Tensor, "B S D"]:
+        """What was left of all rows, which lie as they were given; zeros at padding."""
+        return self._left.view(self._shape)
 
 
 def pass_texts(
@@ -114,16 +135,16 @@ def pass_texts(
     """
     shape[at.ROUNDED], shape[at.ROUNDED_STRIDE] = buffers.rounded.data_ptr(), 2 * buffers.rounded.stride(0)
     shape[at.ROW_SCALES] = buffers.scales.data_ptr()
-    after = torch.empty_like(laid.rows)
-    for first, end, spans in laid.chunks():
+    width = int(shape[at.WIDTH])
+    for first, end, spans in laid.chunks:
         shape[at.SPANS], shape[at.N_ROWS] = spans.ctypes.data, end - first
         if patterns is not None:
             shape[at.PATTERNS] = patterns.ctypes.data + first * patterns.strides[1]
             shape[at.PATTERNS_LAYER], shape[at.PATTERNS_ROW] = patterns.strides[:2]
-        buffers.begin(laid.rows[first:end])
+        laid.take(first, end, buffers.rows(at.PRE, end - first, width, layer=0))
         fleet().run(run, shape, numbers, blocks, buffers.where, buffers.stride)
-        after[first:end] = buffers.rows(at.POST, end - first, laid.rows.shape[1])
-    return laid.back(after)
+        laid.leave(first, end, buffers.rows(at.POST, end - first, width))
+    return laid.left
 
 
 def room(laid: Laid, config: StackConfig, held: Buffers | None) -> Buffers:
@@ -131,7 +152,8 @@ def room(laid: Laid, config: StackConfig, held: Buffers | None) -> Buffers:
 
     A row of scores is a thread's, and as wide as the heads of so many keys; together they hold the longest text.
     """
-    n_rows = max(_ROWS_AT_ONCE, laid.longest, fleet().size)
+    most = max((end - first for first, end, _ in laid.chunks), default=0)
+    n_rows = max(_ROWS_AT_ONCE, -(-most // 64) * 64, fleet().size)
     n_keys = -(-laid.longest // config.attention.n_heads)
     if held is not None and held.fits(n_rows=n_rows, n_keys=n_keys, n_source=0, apart=frozenset()):
         return held

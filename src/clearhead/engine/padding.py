@@ -36,4 +36,4 @@ def _padded(rows: Sequence[Sequence[int]], *, pad_id: int, left: bool) -> tuple[
 
 
 def _end_to_end(rows: Sequence[Sequence[int]]) -> Tensor:
-    return torch.from_numpy(np.fromiter(chain.from_iterable(rows), dtype=np.int64))
+    return torch.as_tensor(np.fromiter(chain.from_iterable(rows), dtype=np.int64))

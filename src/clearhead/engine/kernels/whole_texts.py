@@ -39,7 +39,7 @@ class Laid:
         if real_BS is not None:
             self._real = real_BS.numpy()
             self._lengths = self._real.sum(1)
-            self._places = torch.from_numpy(np.flatnonzero(self._real))
+            self._places = torch.as_tensor(np.flatnonzero(self._real))
 
     @property
     def n_rows(self) -> int:

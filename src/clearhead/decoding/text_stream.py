@@ -58,7 +58,8 @@ class TextStream:
     def _new(self) -> str:
         """The text of the ids that were not shown yet, in the company of a few that were."""
         first, shown = self._marks[0], self._marks[-1]
-        before, after = self._decode(self._ids[first:shown]), self._decode(self._ids[first:])
+        before = self._decode(self._ids[first:shown]) if shown > first else ""
+        after = self._decode(self._ids[first:])
         if after.startswith(before):
             return after[len(before) :]
         # Where every byte is a piece, a wrong one can spoil characters that were shown already: they stay, and what

@@ -84,6 +84,7 @@ class Tokenizer:
         inner.no_truncation()
         inner.no_padding()
         self._inner = inner
+        self._met: set[int] = set()  # ids that were found in the vocabulary: a text has few others
         self._target = target
         self.chat_template = chat_template
         added = inner.get_added_tokens_decoder()
@@ -216,7 +217,9 @@ class Tokenizer:
         """The text that ids stand for, special tokens left out unless asked for."""
         numbers: list[int] = []
         for index in ids:
-            self.piece_of(index)
+            if type(index) is not int or index not in self._met:
+                self.piece_of(index)
+                self._met.add(operator.index(index))
             numbers.append(operator.index(index))
         with translated("ids that this tokenizer cannot decode"):
             return self._inner.decode(numbers, skip_special_tokens=skip_special)

@@ -148,9 +148,10 @@ class QuickSearches:
         n_live, n_steps = int(state[at.N_LIVE]), int(state[at.N_STEPS])
         if n_live < 0:
             raise nothing_left(len(self._trail) + n_steps - 1)
-        for place in range(int(state[at.N_ENDINGS])):
-            which, n_before, row, index = (int(number) for number in several.endings[place])
-            self._ended[which].append(_Ended(n_before, row, index, float(several.ending_scores[place])))
+        n_endings = int(state[at.N_ENDINGS])
+        scores = several.ending_scores[:n_endings].tolist()
+        for (which, n_before, row, index), score in zip(several.endings[:n_endings].tolist(), scores, strict=True):
+            self._ended[which].append(_Ended(n_before, row, index, score))
         for step, count in enumerate(several.counts[:n_steps].tolist()):
             self._trail.append(trail[step + 1, :, :count].copy())
             self._said.append(several.said[step])

@@ -1,17 +1,20 @@
-"""Matrix products, by the faster of the two libraries that torch brings.
+"""Matrix products, by the fastest that there is: two libraries that torch brings, or whoever offers to multiply.
 
     y = x W^T + b
 
 torch multiplies floats by MKL, which leaves the widest registers alone where another maker built the processor. oneDNN
 looks at what a processor can do, and not at its maker: there it multiplies twice as fast. Which of them it is depends
 on the machine and on the size of a product alone, so that what is computed again comes out the same.
-`python benchmarks/products.py` measures both.
+`python benchmarks/products.py` measures both. Inside `multiplied_by`, somebody else multiplies what they take.
 """
 
 import platform
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import torch
 from jaxtyping import Float
@@ -26,6 +29,42 @@ _STEP = 64
 """oneDNN compiles a product for every number of rows, which takes time and half a megabyte: few numbers must do."""
 
 
+class Products(Protocol):
+    """Who multiplies matrices of floats in torch's stead."""
+
+    def takes(self, weight: Tensor) -> bool:
+        """Whether these weights are multiplied."""
+        ...
+
+    def forwards(self, x: Tensor, weight: Tensor, bias: Tensor | None, *, out: Tensor | None = None) -> Tensor:
+        """Every row of x times the weights, and the bias."""
+        ...
+
+    def to_rows(self, to_y: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The gradient of x."""
+        ...
+
+    def add_to_weights(self, to_y: Tensor, x: Tensor, *, out: Tensor) -> None:
+        """Adds the gradient of the weights to what is there."""
+        ...
+
+
+@contextmanager
+def multiplied_by(products: Products | None) -> Generator[None]:
+    """Lets somebody multiply what they take, until the block ends."""
+    token = _by.set(products)
+    try:
+        yield
+    finally:
+        _by.reset(token)
+
+
+def taken_by(x: Tensor, weight: Tensor) -> Products | None:
+    """Who multiplies these, if it is not torch."""
+    by = _by.get()
+    return by if by is not None and _is_large(x, weight) and by.takes(weight) else None
+
+
 class Linear(nn.Linear):
     """A linear layer that multiplies by the faster library."""
 
@@ -36,11 +75,15 @@ class Linear(nn.Linear):
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Every row of x times the weights, and the bias; with gradients."""
-    if not is_quick(x, weight):
+    by = taken_by(x, weight)
+    if by is None and not is_quick(x, weight):
         return functional.linear(x, weight, bias)
     rows = x.reshape(-1, x.shape[-1])
-    learns = any(each is not None and each.requires_grad for each in (x, weight, bias))
-    if torch.is_grad_enabled() and learns:
+    learns = torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (x, weight, bias))
+    if by is not None:
+        found = cast(Any, _ProductBy).apply(rows, weight, bias, by) if learns else by.forwards(rows, weight, bias)
+        return found.view(*x.shape[:-1], len(weight))
+    if learns:
         filled = cast(Any, _Product).apply(rows, weight, bias)  # which is untyped
         found = filled if len(filled) == len(rows) else filled[: len(rows)]
         return found.view(*x.shape[:-1], len(weight))
@@ -49,9 +92,13 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def is_quick(x: Tensor, weight: Tensor) -> bool:
     """Whether oneDNN multiplies these faster."""
-    large = x.numel() * len(weight) >= _LARGE
+    return _is_large(x, weight) and _is_quicker_here()
+
+
+def _is_large(x: Tensor, weight: Tensor) -> bool:
+    """Whether these are floats, and worth a longer call."""
     plain = x.dtype is torch.float32 and weight.dtype is torch.float32 and x.device.type == "cpu"
-    return large and plain and _is_quicker_here()
+    return plain and x.numel() * len(weight) >= _LARGE
 
 
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -95,6 +142,31 @@ class _Product(Function):
         to_x = _multiply(to_y, weight.t())[: len(x)] if wants_x else None
         to_weight = turned_product(to_y, x) if wants_weight else None
         return to_x, to_weight, to_y.sum(0) if wants_bias else None
+
+
+class _ProductBy(Function):
+    """The product and its gradients, by somebody."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, by: Products) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        ctx.by = by
+        return by.forwards(x, weight, bias)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *outside: Any) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        x, weight = ctx.saved_tensors
+        to_y: Tensor = outside[0]
+        by: Products = ctx.by
+        wants_x, wants_weight, wants_bias, _ = ctx.needs_input_grad
+        to_weight = torch.zeros_like(weight) if wants_weight else None
+        if to_weight is not None:
+            by.add_to_weights(to_y, x, out=to_weight)
+        return by.to_rows(to_y, weight) if wants_x else None, to_weight, to_y.sum(0) if wants_bias else None, None
+
+
+_by: ContextVar[Products | None] = ContextVar("by", default=None)
 
 
 @cache

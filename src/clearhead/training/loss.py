@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional
 
-from clearhead.nn.product import is_quick, multiply, turned_product
+from clearhead.nn.product import is_quick, multiply, taken_by, turned_product
 
 _CHUNK = 512
 """Positions whose logits exist at one time: enough to fill a matrix product, few enough for the processor's cache."""
@@ -64,7 +64,8 @@ class _VocabularyCrossEntropy(Function):
         to_hidden_TD = torch.empty_like(hidden_TD)
         to_weight_VD = torch.zeros_like(weight_VD)
         to_bias_V = hidden_TD.new_zeros(len(weight_VD))
-        n_held = 0 if is_quick(hidden_TD[:_CHUNK], weight_VD) else len(hidden_TD)
+        brings_own = taken_by(hidden_TD[:_CHUNK], weight_VD) is None and is_quick(hidden_TD[:_CHUNK], weight_VD)
+        n_held = 0 if brings_own else len(hidden_TD)
         memory_TV = hidden_TD.new_empty(min(_CHUNK, n_held), len(weight_VD))
         for start in range(0, len(hidden_TD), _CHUNK):
             here = slice(start, start + _CHUNK)
@@ -96,9 +97,12 @@ class _VocabularyCrossEntropy(Function):
 
 def _logits(hidden_TD: Tensor, weight_VD: Tensor, bias_V: Tensor | None, memory_TV: Tensor) -> Tensor:
     """Logits, in memory that is there already unless a faster product brings its own."""
-    if is_quick(hidden_TD, weight_VD):
+    by = taken_by(hidden_TD, weight_VD)
+    if by is None and is_quick(hidden_TD, weight_VD):
         return multiply(hidden_TD, weight_VD, bias_V)
     out = memory_TV[: len(hidden_TD)] if len(memory_TV) else hidden_TD.new_empty(len(hidden_TD), len(weight_VD))
+    if by is not None:
+        return by.forwards(hidden_TD, weight_VD, bias_V, out=out)
     if bias_V is None:
         return torch.mm(hidden_TD, weight_VD.T, out=out)
     return torch.addmm(bias_V, hidden_TD, weight_VD.T, out=out)
@@ -117,7 +121,11 @@ def _add_gradients(
     if smoothing:
         pattern_TV -= smoothing / pattern_TV.shape[1]
     pattern_TV.scatter_add_(1, label_T1, pattern_TV.new_full((), smoothing - 1).expand_as(label_T1))
-    if is_quick(hidden_TD, weight_VD):
+    by = taken_by(hidden_TD, weight_VD)
+    if by is not None:
+        by.to_rows(pattern_TV, weight_VD, out=to_hidden_TD)
+        by.add_to_weights(pattern_TV, hidden_TD, out=to_weight_VD)
+    elif is_quick(hidden_TD, weight_VD):
         to_hidden_TD.copy_(multiply(pattern_TV, weight_VD.T))
         to_weight_VD += turned_product(pattern_TV, hidden_TD)
     else:

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from clearhead.engine.kernels.quick_products import quick_products
 from clearhead.errors import TrainingError
 from clearhead.models import Network
+from clearhead.nn.product import multiplied_by
 from clearhead.training.by_rows import ByRows
 from clearhead.training.distributed.placed import place
 from clearhead.training.dropout import set_dropout
@@ -80,9 +82,14 @@ class Stepper:
         self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._device = next(network.parameters()).device
         alone = world.is_alone and self._device.type == "cpu"
+        self._products = quick_products() if self._device.type == "cpu" else None
         self._rows = ByRows(network=network, objective=objective) if alone else None
 
     def step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
+        with multiplied_by(self._products):
+            return self._step(number, batches, n_steps=n_steps)
+
+    def _step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
         """Makes one step.
 
         Args:

@@ -20,6 +20,7 @@ from clearhead.engine.kernels.instructions import (
     FLOATS,
     I64,
     LANES,
+    alike,
     fill,
     multiply_add,
     number,
@@ -67,7 +68,7 @@ def make_float_tile(n_outputs, n_rows):
 
 
 @no_type_check
-def make_panel_tile(n_rows, n_panels=1, *, standing=False):
+def make_panel_tile(n_rows, n_panels=1, *, standing=False, onto=False):
     """A tile of floats for many rows: one or more panels of outputs by `n_rows` rows.
 
     Weights lie as [panel of 16 outputs, input, output], so that each turn reads one line of every panel and one number
@@ -95,13 +96,18 @@ def make_panel_tile(n_rows, n_panels=1, *, standing=False):
                     found += [b.call(fma, [w[i], x, sums[len(lanes) * m + i]]) for i in range(len(lanes))]
                 return found
 
-            nothing = [ir.Constant(FLOATS, [0.0] * LANES)] * (len(lanes) * n_rows)
-            sums = turn_by_turn(b, n_inputs, nothing, body)
-            for i in range(len(lanes)):
-                biases = take(b, bias, number(4 * LANES * i), FLOATS, 4)
-                for m in range(n_rows):
-                    where = b.add(number(4 * LANES * i), b.mul(out_stride, number(m)))
-                    put(b, b.fadd(sums[len(lanes) * m + i], biases), out, where, 4)
+            def where(m, i):
+                return b.add(number(4 * LANES * i), b.mul(out_stride, number(m)))
+
+            places = [(m, i) for m in range(n_rows) for i in range(len(lanes))]
+            if onto:
+                begun = [take(b, out, where(m, i), FLOATS, 4) for m, i in places]
+            else:
+                begun = [alike(0.0)] * len(places)
+            sums = turn_by_turn(b, n_inputs, begun, body)
+            biases = [] if onto else [take(b, bias, number(4 * LANES * i), FLOATS, 4) for i in range(len(lanes))]
+            for total, (m, i) in zip(sums, places, strict=True):
+                put(b, total if onto else b.fadd(total, biases[i]), out, where(m, i), 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code

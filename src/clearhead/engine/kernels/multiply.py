@@ -28,7 +28,8 @@ from clearhead.engine.kernels.fields import (
 )
 from clearhead.engine.kernels.instructions import LANES
 from clearhead.engine.kernels.int8_tiles import make_int8_tile
-from clearhead.engine.kernels.machine import make_float_tile, make_panel_tile, of_bits
+from clearhead.engine.kernels.machine import make_float_tile, of_bits
+from clearhead.engine.kernels.panels import panels
 from clearhead.engine.kernels.rows import (
     INFINITE,
     flags,
@@ -46,15 +47,10 @@ _ROWS_AT_ONCE = 32
 _AHEAD = 1024
 """How far ahead of its reading a single pass asks for weights, in bytes."""
 
-_NEAR = 2**20
-"""Bytes of rows that meet one panel after another: as much as a core has at hand, so that panels come seldom."""
-
 _PART = 2 * LANES
 """Outputs of a block that six rows meet in one pass: two registers of sums for each row."""
 _PASSES = OUTPUTS // _PART
 DEPTH = depth()
-_SIDE, _TALL = 2 * LANES // PANEL, 12 if LANES == 16 else 6
-"""Panels, and rows, that meet in one tile; wide registers are twice as many, too."""
 
 _few_1, _few_2, _few_6 = make_int8_tile(1), make_int8_tile(2), make_int8_tile(6, _PART)
 _many_1, _many_3 = make_int8_tile(1, n_parts=DEPTH // 2), make_int8_tile(3, _PART, n_parts=DEPTH // 2)
@@ -140,69 +136,6 @@ def _float(weight, n_inputs, first, end, row, row_stride, m, m_end, out, out_str
         for i in range(m, m_end):
             w, y = weight + output * width, out + 4 * output
             _float_11(w, width, n, row + i * row_stride, row_stride, y + i * out_stride, out_stride)
-
-
-@no_type_check
-def _make_strip(n_panels, *, standing=False):
-    """Some rows times so many panels of outputs, side by side; `standing` as of a tile."""
-    tall, six, three, two, one = (make_panel_tile(n, n_panels, standing=standing) for n in (_TALL, 6, 3, 2, 1))
-
-    @kernel
-    @no_type_check
-    def strip(w, n_inputs, row, row_stride, bias, y, out_stride, i, m_end):
-        apart = 4 if standing else row_stride
-        while i + _TALL <= m_end:
-            tall(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
-            i += _TALL
-        if i + 6 <= m_end:
-            six(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
-            i += 6
-        if i + 3 <= m_end:
-            three(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
-            i += 3
-        if i + 2 <= m_end:
-            two(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
-            i += 2
-        if i < m_end:
-            one(w, n_inputs, row + i * apart, row_stride, bias, y + i * out_stride, out_stride)
-
-    return strip
-
-
-_strip_1, _strip_n = _make_strip(1), _make_strip(_SIDE)
-_mix_1, _mix_n = _make_strip(1, standing=True), _make_strip(_SIDE, standing=True)
-
-
-@kernel
-@no_type_check
-def panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out_stride):
-    """All rows times some panels of outputs, a block of rows after another."""
-    at_once = max(_TALL, _NEAR // (4 * n_inputs) // _TALL * _TALL)
-    for m in range(0, n_rows, at_once):
-        m_end, panel = min(m + at_once, n_rows), first
-        while panel < end:
-            w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-            if panel + _SIDE <= end:
-                _strip_n(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
-                panel += _SIDE
-            else:
-                _strip_1(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
-                panel += 1
-
-
-@kernel
-@no_type_check
-def mix_panels(weight, bias, n_inputs, n_panels, column, line, n_rows, out, out_stride):
-    """The same for rows that lie as columns, from one input to the next in `line` bytes."""
-    panel = 0
-    while panel < n_panels:
-        w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-        if panel + _SIDE <= n_panels:
-            _mix_n(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
-            panel += _SIDE
-        else:
-            _mix_1(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
-            panel += 1
 
 
 @kernel

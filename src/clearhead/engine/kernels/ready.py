@@ -25,7 +25,8 @@ _DONE = "compiled"
 _KEPT = 60 * 24 * 3600
 """Seconds after which compiled kernels that nobody used are forgotten."""
 _ENTRIES = ("step", "by_itself", "leading", "searching", "writing")
-"""Files of what Python calls."""
+_LEARNING = "learning"
+"""Files of what Python calls; the last by those who train."""
 _COMPILED = (
     "attention",
     "by_itself",
@@ -36,9 +37,11 @@ _COMPILED = (
     "instructions",
     "int8_tiles",
     "leading",
+    "learning",
     "machine",
     "multiply",
     "norms",
+    "panels",
     "rows",
     "searching",
     "step",
@@ -58,6 +61,14 @@ class Kernels(NamedTuple):
     lead: Callable[..., None]
     search_on: Callable[..., None]
     write_on: Callable[..., None]
+
+
+class Learning(NamedTuple):
+    """What is compiled for those who train: the three products of a layer."""
+
+    forwards: Callable[..., None]
+    to_rows: Callable[..., None]
+    to_weights: Callable[..., None]
 
 
 class _State:
@@ -104,6 +115,19 @@ def load() -> Kernels | None:
     return _state.loaded
 
 
+@cache
+def load_learning() -> Learning | None:
+    """The products of layers that learn, which are compiled if need be; None where there are none."""
+    if not available():
+        return None
+    try:
+        (found,) = _modules(_LEARNING)
+    except Exception as error:  # noqa: BLE001  (as above)
+        warnings.warn(f"products cannot be compiled, all goes by PyTorch: {error}", stacklevel=2)
+        return None
+    return Learning(forwards=found.forwards, to_rows=found.to_rows, to_weights=found.to_weights)
+
+
 def begin() -> None:
     """Loads kernels that lie on the disk; otherwise has them compiled by another process, and loads them later.
 
@@ -145,7 +169,8 @@ def _folder() -> Path:
     return home / "clearhead" / f"kernels-{hashlib.sha256(text).hexdigest()[:16]}"
 
 
-def _imported() -> Kernels:
+def _modules(*names: str) -> list[Any]:
+    """Files of kernels, compiled or read from the disk."""
     numba: Any = import_module("numba")
     folder = _folder()
     try:
@@ -154,13 +179,16 @@ def _imported() -> Kernels:
         folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        step, by_itself, leading, searching, writing = (
-            import_module(f"clearhead.engine.kernels.{name}") for name in _ENTRIES
-        )
+        return [import_module(f"clearhead.engine.kernels.{name}") for name in names]
     finally:
         numba.config.CACHE_DIR = before
-    (folder / _DONE).touch()
-    if folder == _folder():
+
+
+def _imported() -> Kernels:
+    step, by_itself, leading, searching, writing = _modules(*_ENTRIES)
+    folder = _folder()
+    if folder.is_dir():
+        (folder / _DONE).touch()
         _forget_others(folder)
     return Kernels(
         pass_blocks=step.pass_blocks,

@@ -11,7 +11,7 @@ import numpy as np
 
 from clearhead.engine.kernels.columns import soften_down, turn_over
 from clearhead.engine.kernels.fields import PANEL
-from clearhead.engine.kernels.multiply import mix_panels, panels
+from clearhead.engine.kernels.panels import mix_panels, panels
 from clearhead.engine.kernels.rows import floats, kernel
 
 _QUERIES = 2 * PANEL

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -29,6 +29,7 @@ _STEP = 64
 """oneDNN compiles a product for every number of rows, which takes time and half a megabyte: few numbers must do."""
 
 
+@runtime_checkable
 class Products(Protocol):
     """Who multiplies matrices of floats in torch's stead."""
 
@@ -160,7 +161,7 @@ class _ProductBy(Function):
         to_y: Tensor = outside[0]
         by: Products = ctx.by
         wants_x, wants_weight, wants_bias, _ = ctx.needs_input_grad
-        to_weight = torch.zeros_like(weight) if wants_weight else None
+        to_weight = weight.new_zeros(weight.shape) if wants_weight else None
         if to_weight is not None:
             by.add_to_weights(to_y, x, out=to_weight)
         return by.to_rows(to_y, weight) if wants_x else None, to_weight, to_y.sum(0) if wants_bias else None, None

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from clearhead.engine.side_by_side import pays, side_by_side
-from clearhead.models import EncoderDecoder, Network
+from clearhead.models import Network, Recurrent
 from clearhead.nn import Attention
 from clearhead.probe import present
 from clearhead.training.dropout import drawing_from
@@ -32,11 +32,10 @@ class ByRows:
         self._network = network
         self._objective = objective
         self._parameters = [each for each in network.parameters() if each.requires_grad]
-        # What torch drops itself comes from one generator, in the order in which threads happen to ask; a recurrent
-        # network makes so many small calls that its threads would wait for Python; and long rows of one stack gained
-        # nothing that was not lost again to memory that the threads ask for (docs/experiments/training.md).
+        # What torch drops itself comes from one generator, in the order in which threads happen to ask; and a recurrent
+        # network makes so many small calls that its threads would wait for Python.
         drops = any(isinstance(each, Attention) and each.dropout > 0 for each in network.modules())
-        self._can = objective.by_row and not drops and isinstance(network, EncoderDecoder)
+        self._can = objective.by_row and not drops and not isinstance(network, Recurrent)
         self._chances: Sequence[torch.Generator] = ()
 
     def begin(self, seed: int, *, step: int) -> None:

@@ -61,8 +61,8 @@ class _VocabularyCrossEntropy(Function):
     ) -> tuple[Tensor, Tensor]:
         loss = hidden_TD.new_zeros((), dtype=torch.float64)
         n_correct = labels_T.new_zeros(())
-        to_hidden_TD = torch.empty_like(hidden_TD)
-        to_weight_VD = torch.zeros_like(weight_VD)
+        to_hidden_TD = hidden_TD.new_empty(hidden_TD.shape)
+        to_weight_VD = weight_VD.new_zeros(weight_VD.shape)
         to_bias_V = hidden_TD.new_zeros(len(weight_VD))
         brings_own = taken_by(hidden_TD[:_CHUNK], weight_VD) is None and is_quick(hidden_TD[:_CHUNK], weight_VD)
         n_held = 0 if brings_own else len(hidden_TD)

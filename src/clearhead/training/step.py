@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clearhead.engine.kernels.quick_products import quick_products
 from clearhead.errors import TrainingError
 from clearhead.models import Network
-from clearhead.nn.product import multiplied_by
+from clearhead.nn.product import Products, multiplied_by
 from clearhead.training.by_rows import ByRows
 from clearhead.training.distributed.placed import place
 from clearhead.training.dropout import set_dropout
@@ -27,6 +27,10 @@ from clearhead.training.world import World
 
 LARGEST_LOSS = 1000.0
 """A mean loss beyond this is a model that went astray, though its numbers are still finite."""
+
+_WORTH_COMPILING = 2**20
+"""Numbers of matrices from which on products by kernels are worth the seconds that they take to compile, once."""
+_MATRIX = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +86,10 @@ class Stepper:
         self.optimiser = make_optimiser(network, settings=settings.optimiser, lr=settings.lr)
         self._device = next(network.parameters()).device
         alone = world.is_alone and self._device.type == "cpu"
-        self._products = quick_products() if self._device.type == "cpu" else None
+        self._products = _products(network) if self._device.type == "cpu" else None
         self._rows = ByRows(network=network, objective=objective) if alone else None
 
     def step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
-        with multiplied_by(self._products):
-            return self._step(number, batches, n_steps=n_steps)
-
-    def _step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
         """Makes one step.
 
         Args:
@@ -100,6 +100,10 @@ class Stepper:
         Raises:
             TrainingError: The loss or the gradient is no finite number; the weights are those from before.
         """
+        with multiplied_by(self._products):
+            return self._step(number, batches, n_steps=n_steps)
+
+    def _step(self, number: int, batches: Sequence[Batch], *, n_steps: int | None) -> StepResult:
         # 1. Random numbers that depend on the step alone, and on the process where there are several.
         seed_step(self.settings.seed, step=number, rank=self.world.rank)
         if self._rows is not None:
@@ -151,6 +155,12 @@ class Stepper:
     def _flops(self, batch: Batch, tokens: tuple[int, int]) -> float:
         n_rows = len(next(iter(batch.values())))
         return self._cost.flops(n_source=tokens[0], n_target=tokens[1], n_rows=n_rows)
+
+
+def _products(network: nn.Module) -> Products | None:
+    """Who multiplies, by the size of the network alone, so that a run that goes on does as it did."""
+    numbers = sum(each.numel() for each in network.parameters() if each.ndim == _MATRIX)
+    return quick_products() if numbers >= _WORTH_COMPILING else None
 
 
 def _check(step: int, loss: float, gradient_norm: float, lr: float) -> None:

@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from clearhead.config import architecture
-from clearhead.data import Cursor, TokenStore
+from clearhead.config import HeadKind, architecture
+from clearhead.data import Cursor, Task, TokenStore
 from clearhead.models import build
 from clearhead.probe import Recorder, listen
 from clearhead.training import Progress, TrainSettings, TranslateObjective
 from clearhead.training.by_rows import ByRows
-from clearhead.training.encoder_objective import SimilarityObjective
-from clearhead.training.objective import Batch
+from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
+from clearhead.training.objective import Batch, LanguageModelObjective, Objective
 from clearhead.training.settings import DropoutSettings
 from clearhead.training.step import Stepper, StepResult
 from clearhead.training.world import World
@@ -105,6 +105,38 @@ def test_what_is_divided(store: TokenStore, n_threads: int) -> None:
     assert not divides(ByRows(network=network, objective=SimilarityObjective()), batch)
     network.decoder.blocks[0].cross_attention.dropout = 0.1
     assert not divides(ByRows(network=network, objective=objective), batch)
+
+
+@pytest.mark.parametrize("task", [Task.LANGUAGE_MODEL, Task.MASKED_LANGUAGE_MODEL, Task.CLASSIFY])
+def test_models_of_one_stack_have_rows_for_several_threads_too(task: Task) -> None:
+    found = {n_threads: _one_step(task, n_threads=n_threads) for n_threads in (1, 2)}
+    (one, ones), (two, twos) = found[1], found[2]
+    assert (two.count, two.n_correct, two.n_tokens) == (one.count, one.n_correct, one.n_tokens)
+    assert two.loss_sum == pytest.approx(one.loss_sum, rel=1e-5)
+    assert len(ones) == len(twos) > 10
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(ones, twos, strict=True))
+
+
+def _one_step(task: Task, *, n_threads: int) -> tuple[StepResult, list[Tensor]]:
+    """A step of a small batch, in which one text has nothing to ask of a masked language model."""
+    torch.set_num_threads(n_threads)
+    ids = torch.randint(5, VOCAB_SIZE, (6, 9), generator=torch.Generator().manual_seed(1))
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    mask[2, 4:] = mask[5, 7:] = False
+    batch = {"text": ids, "text_mask": mask}
+    name = "llama" if task is Task.LANGUAGE_MODEL else "bert"
+    config = architecture(name, size=SIZE, vocab_size=VOCAB_SIZE)
+    objective: Objective = LanguageModelObjective()
+    if task is Task.MASKED_LANGUAGE_MODEL:
+        config = replace(config, head=replace(config.head, kind=HeadKind.MASKED_LANGUAGE_MODEL))
+        objective = MaskedLanguageModelObjective(mask_id=4, vocab_size=VOCAB_SIZE)
+    elif task is Task.CLASSIFY:
+        head = replace(config.head, kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=("a", "b", "c"))
+        config, batch["label"] = replace(config, head=head), torch.tensor([0, 1, 2, 2, 1, 0])
+        objective = ClassifyObjective()
+    made = Stepper(network=build(config, seed=0), objective=objective, settings=WHOLE, world=World())
+    result = made.step(1, [batch], n_steps=10)
+    return result, [parameter.grad for parameter in made.network.parameters() if parameter.grad is not None]
 
 
 def test_a_thread_that_fails_fails_the_step(store: TokenStore) -> None:

@@ -1,4 +1,7 @@
-"""Products of layers that learn, by kernels."""
+"""Products of layers that learn, by kernels, where a thread multiplies by itself.
+
+Where several share out each product, torch's own threads would still look out for work on the same processors.
+"""
 
 import threading
 from functools import cache
@@ -8,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.engine.kernels import fields as at
-from clearhead.engine.kernels.fleet import Kernel, crew
+from clearhead.engine.kernels.fleet import Kernel
 from clearhead.engine.kernels.pages import aligned, large
 from clearhead.engine.kernels.ready import Learning, load_learning
 
@@ -25,8 +28,8 @@ class QuickProducts:
         self._memory = threading.local()
 
     def takes(self, weight: Float[Tensor, "outputs D"]) -> bool:
-        """Whether both sizes of a matrix are those of whole panels."""
-        return weight.shape[0] % at.PANEL == 0 and weight.shape[1] % at.PANEL == 0
+        """Whether both sizes of a matrix are those of whole panels, and this thread is alone."""
+        return torch.get_num_threads() == 1 and weight.shape[0] % at.PANEL == 0 and weight.shape[1] % at.PANEL == 0
 
     def forwards(
         self,
@@ -62,21 +65,21 @@ class QuickProducts:
         out: Float[Tensor, "outputs D"],
     ) -> None:
         """Adds the gradient of the weights to what is there."""
+        assert out.stride(1) == 1
         to_y, x = _in_rows(to_y), _in_rows(x)
         n_rows, n_inputs, n_outputs = len(x), x.shape[1], to_y.shape[1]
         room = self._room(n_rows * n_inputs)
-        crew(n_rows * n_inputs * n_outputs).run(
-            self._found.to_weights,
+        self._found.to_weights(
             *(to_y.data_ptr(), 4 * to_y.stride(0), n_rows, x.data_ptr(), 4 * x.stride(0), n_inputs, n_outputs),
             *(room.data_ptr(), out.data_ptr(), 4 * out.stride(0)),
         )
 
     def _run(self, kernel: Kernel, rows: Tensor, weight: Tensor, bias: Tensor, out: Tensor) -> None:
+        assert out.stride(1) == 1
         rows, weight = _in_rows(rows), _in_rows(weight)
         n_outputs, n_inputs = weight.shape
         room = self._room(weight.numel())
-        crew(len(rows) * weight.numel()).run(
-            kernel,
+        kernel(
             *(rows.data_ptr(), 4 * rows.stride(0), len(rows), weight.data_ptr(), 4 * weight.stride(0)),
             *(n_inputs, n_outputs, bias.data_ptr(), room.data_ptr(), out.data_ptr(), 4 * out.stride(0)),
         )

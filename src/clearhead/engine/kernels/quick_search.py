@@ -149,8 +149,9 @@ class QuickSearches:
         if n_live < 0:
             raise nothing_left(len(self._trail) + n_steps - 1)
         n_endings = int(state[at.N_ENDINGS])
-        scores = several.ending_scores[:n_endings].tolist()
-        for (which, n_before, row, index), score in zip(several.endings[:n_endings].tolist(), scores, strict=True):
+        scores: list[float] = several.ending_scores[:n_endings].tolist()
+        endings: list[list[int]] = several.endings[:n_endings].tolist()
+        for (which, n_before, row, index), score in zip(endings, scores, strict=True):
             self._ended[which].append(_Ended(n_before, row, index, score))
         for step, count in enumerate(several.counts[:n_steps].tolist()):
             self._trail.append(trail[step + 1, :, :count].copy())

@@ -133,3 +133,6 @@ N_LIVE, N_ROWS_LEFT, N_STEPS, N_ENDINGS, HOPEFUL, STATE_SIZE = range(6)
 
 RUNS, DONE, NOTHING_LEFT = range(3)
 """What becomes of a search."""
+
+BLOCK, STRIP = 256, 96
+"""Rows whose part of a gradient is added at a time, and columns of them that may be copied for it: they stay near."""

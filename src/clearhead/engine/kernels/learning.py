@@ -12,12 +12,13 @@ from typing import no_type_check
 from numba import float32
 
 from clearhead.engine.kernels.columns import turn_over
-from clearhead.engine.kernels.fields import PANEL
+from clearhead.engine.kernels.fields import BLOCK, PANEL, STRIP
+from clearhead.engine.kernels.instructions import LANES
 from clearhead.engine.kernels.panels import add_panels, panels
 from clearhead.engine.kernels.rows import entry, floats, kernel
 
-_BLOCK = 256
-"""Rows whose part of a gradient is added at a time: they stay near the processor meanwhile."""
+_ONE_PLACE = 4096
+"""Bytes apart, lines share one place of the nearest cache; small tiles ask for each of them too often for that."""
 
 
 @kernel
@@ -48,11 +49,27 @@ def to_rows(to_y, y_stride, n_rows, weight, weight_stride, n_inputs, n_outputs, 
     panels(room, zeros, n_outputs, 0, n_inputs // PANEL, to_y, y_stride, n_rows, out, out_stride)
 
 
+@kernel
+@no_type_check
+def _copy_strip(source, stride, n_rows, n, strip):
+    """Copies some columns to where they lie side by side."""
+    for i in range(n_rows):
+        line = floats(strip + 4 * STRIP * i, n)
+        line[:] = floats(source + i * stride, n)
+
+
 @entry("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")
 @no_type_check
 def to_weights(to_y, y_stride, n_rows, x, x_stride, n_inputs, n_outputs, room, out, out_stride):
     """Adds the gradient of the weights."""
-    for first in range(0, n_rows, _BLOCK):
-        n = min(_BLOCK, n_rows - first)
-        _lay_columns(x + first * x_stride, x_stride, n, n_inputs // PANEL, room)
-        add_panels(room, n, n_inputs // PANEL, to_y + first * y_stride, y_stride, n_outputs, out, out_stride)
+    n_panels, strip = n_inputs // PANEL, room + 4 * BLOCK * n_inputs
+    for first in range(0, n_rows, BLOCK):
+        n, begin = min(BLOCK, n_rows - first), to_y + first * y_stride
+        _lay_columns(x + first * x_stride, x_stride, n, n_panels, room)
+        if LANES > PANEL // 2 or y_stride % _ONE_PLACE or y_stride == 0:
+            add_panels(room, n, n_panels, begin, y_stride, n_outputs, out, out_stride)
+            continue
+        for column in range(0, n_outputs, STRIP):
+            some = min(STRIP, n_outputs - column)
+            _copy_strip(begin + 4 * column, y_stride, n, some, strip)
+            add_panels(room, n, n_panels, strip, 4 * STRIP, some, out + column * out_stride, out_stride)

@@ -68,7 +68,7 @@ class QuickProducts:
         assert out.stride(1) == 1
         to_y, x = _in_rows(to_y), _in_rows(x)
         n_rows, n_inputs, n_outputs = len(x), x.shape[1], to_y.shape[1]
-        room = self._room(n_rows * n_inputs)
+        room = self._room(at.BLOCK * (n_inputs + at.STRIP))
         self._found.to_weights(
             *(to_y.data_ptr(), 4 * to_y.stride(0), n_rows, x.data_ptr(), 4 * x.stride(0), n_inputs, n_outputs),
             *(room.data_ptr(), out.data_ptr(), 4 * out.stride(0)),

@@ -17,7 +17,7 @@ print(LANES, depth())
 @pytest.mark.parametrize(
     ("chosen", "names"),
     [
-        ({"CLEARHEAD_LANES": "8"}, ("curves", "leading", "products", "whole_texts")),
+        ({"CLEARHEAD_LANES": "8"}, ("curves", "leading", "products", "quick_products", "whole_texts")),
         ({"CLEARHEAD_LANES": "8", "CLEARHEAD_DEPTH": "2"}, ("products",)),
         ({"CLEARHEAD_DEPTH": "2"}, ("products", "steps")),
     ],

@@ -14,7 +14,7 @@ from clearhead.nn.product import Linear, multiplied_by, taken_by
 from clearhead.training.loss import vocabulary_cross_entropy
 
 GENERATOR = torch.Generator().manual_seed(0)
-SHAPES = [(16, 16), (48, 16), (16, 80), (96, 112)]
+SHAPES = [(16, 16), (48, 16), (16, 80), (96, 112), (32, 1024), (1024, 48)]
 ROWS = [1, 5, 12, 23, 300]
 
 

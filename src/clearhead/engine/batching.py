@@ -34,7 +34,8 @@ def even_buckets(
     Args:
         lengths: How long each text is.
         tokens: About so many tokens are in a batch, padding not counted.
-        multiple: What the number of batches is a multiple of, so that so many threads are busy to the end.
+        multiple: What the number of batches is a multiple of, so that so many threads are busy to the end; where one
+            text has as many tokens as a batch, or batches are cut for their padding, it is not.
         most_tokens: Tokens in a batch, padding counted; a longer text is a batch of its own.
     """
     order = sorted(range(len(lengths)), key=lambda place: (-lengths[place], place))
@@ -43,7 +44,7 @@ def even_buckets(
     batches: list[list[int]] = []
     before, last = 0, -1
     for place in order:
-        share = (2 * before + lengths[place]) * n_batches // (2 * total)  # where the middle of the text lies
+        share = (2 * before + lengths[place]) * n_batches // max(1, 2 * total)  # where the middle of the text lies
         before += lengths[place]
         batch = batches[-1] if share == last else []
         if batch and lengths[batch[0]] * (len(batch) + 1) <= most_tokens:

@@ -120,14 +120,10 @@ class Engine:
                 if best.ids
             ]
             return
-        yield from decode(self._stepper(requests), self._new_rows(requests, scored=scored))
+        yield from decode(self.stepper(requests), self._new_rows(requests, scored=scored))
 
     def stepper(self, requests: Sequence[Request]) -> Stepper:
-        """The model as decoding sees it, with these requests as its rows."""
-        return self._stepper([self.fitted(request) for request in requests])
-
-    def _stepper(self, requests: Sequence[Request]) -> Stepper:
-        """The same of requests that fit."""
+        """The model as decoding sees it, with these requests, which are `fitted`, as its rows."""
         n_new = max(request.settings.max_new_tokens or 0 for request in requests)
         network = self.network
         if isinstance(network, DecoderOnly):
@@ -228,7 +224,7 @@ class Engine:
             return found
         rows = self._new_rows(batch, scored=scored)
         events: list[list[Event]] = [[] for _ in rows]
-        steps = decode(self._stepper(batch), rows)
+        steps = decode(self.stepper(batch), rows)
         while any(row.finish is None for row in rows) and not cancelled():
             for event in next(steps):
                 events[event.row].append(event)
@@ -244,7 +240,7 @@ class Engine:
         plain = not settings.draws and not settings.stop and forbidden(settings) is not None
         if quick is None or not self._is_plain or not plain or any(one.settings != settings for one in batch):
             return None
-        writer = quick_writer(quick, self._stepper(batch))
+        writer = quick_writer(quick, self.stepper(batch))
         if not isinstance(writer, Follower):
             return None
         prompts = [self.prompt(request) for request in batch]
@@ -265,7 +261,7 @@ class Engine:
     def _beams(self, batch: Sequence[Request], *, record: bool, cancelled: Callable[[], bool]) -> list[Reply]:
         settings = batch[0].settings
         prompts = [self.prompt(request) for request in batch]
-        stepper, quick = self._stepper(batch), kernels()
+        stepper, quick = self.stepper(batch), kernels()
         if quick is not None and self._is_plain and forbidden(settings) is not None:
             writer = quick_writer(quick, stepper)
             found = quick_beam_search(quick, writer, prompts, settings=settings, record=record, cancelled=cancelled)

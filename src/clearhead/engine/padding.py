@@ -1,5 +1,6 @@
 """Texts of unequal lengths as one tensor."""
 
+from array import array
 from collections.abc import Sequence
 from itertools import chain
 
@@ -36,4 +37,4 @@ def _padded(rows: Sequence[Sequence[int]], *, pad_id: int, left: bool) -> tuple[
 
 
 def _end_to_end(rows: Sequence[Sequence[int]]) -> Tensor:
-    return torch.as_tensor(np.fromiter(chain.from_iterable(rows), dtype=np.int64))
+    return torch.as_tensor(np.frombuffer(array("q", chain.from_iterable(rows)), dtype=np.int64))  # text is no ids

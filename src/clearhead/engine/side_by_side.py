@@ -101,9 +101,7 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
     key = (os.getpid(), n_threads)
     with _making:
         if key not in _pools:
-            made = ThreadPoolExecutor(
-                n_threads, thread_name_prefix="batch", initializer=torch.set_num_threads, initargs=(1,)
-            )
+            made = ThreadPoolExecutor(n_threads, thread_name_prefix="batch", initializer=_be_alone)
             all_here = threading.Barrier(n_threads)  # none begins later and then sets what others have set since
             try:
                 wait([made.submit(all_here.wait) for _ in range(n_threads)])
@@ -113,3 +111,10 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
                 raise
             _pools[key] = made
         return _pools[key]
+
+
+def _be_alone() -> None:
+    """Lets this thread multiply by itself, for good: one that first asks later takes what any thread has set last."""
+    torch.set_num_threads(1)
+    torch.get_num_threads()
+    torch.set_num_threads(1)

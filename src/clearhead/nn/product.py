@@ -60,10 +60,13 @@ def multiplied_by(products: Products | None) -> Generator[None]:
         _by.reset(token)
 
 
-def taken_by(x: Tensor, weight: Tensor) -> Products | None:
-    """Who multiplies these, if it is not torch."""
+def taken_by(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Products | None:
+    """Who multiplies these, if it is not torch, which says what is wrong with those that do not fit."""
     by = _by.get()
-    return by if by is not None and _is_large(x, weight) and by.takes(weight) else None
+    if by is None or not _is_large(x, weight) or not by.takes(weight):
+        return None
+    fits = bias is None or (bias.dtype is torch.float32 and bias.shape == weight.shape[:1])
+    return by if fits and x.shape[-1] == weight.shape[1] else None
 
 
 class Linear(nn.Linear):
@@ -76,7 +79,7 @@ class Linear(nn.Linear):
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Every row of x times the weights, and the bias; with gradients."""
-    by = taken_by(x, weight)
+    by = taken_by(x, weight, bias)
     if by is None and not is_quick(x, weight):
         return functional.linear(x, weight, bias)
     rows = x.reshape(-1, x.shape[-1])

@@ -19,6 +19,9 @@ from clearhead.training.dropout import drawing_from
 from clearhead.training.objective import Batch, Objective
 from clearhead.training.seeds import step_seed
 
+_MOST_NUMBERS = 2**26
+"""Numbers of a network up to which threads have rows of their own: each has a whole gradient of its own, too."""
+
 
 class ByRows:
     """Finds the gradient of batches by several threads, where that is possible.
@@ -35,7 +38,8 @@ class ByRows:
         # What torch drops itself comes from one generator, in the order in which threads happen to ask; and a recurrent
         # network makes so many small calls that its threads would wait for Python.
         drops = any(isinstance(each, Attention) and each.dropout > 0 for each in network.modules())
-        self._can = objective.by_row and not drops and not isinstance(network, Recurrent)
+        small = sum(each.numel() for each in self._parameters) <= _MOST_NUMBERS
+        self._can = objective.by_row and small and not drops and not isinstance(network, Recurrent)
         self._chances: Sequence[torch.Generator] = ()
 
     def begin(self, seed: int, *, step: int) -> None:

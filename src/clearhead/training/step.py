@@ -158,7 +158,7 @@ class Stepper:
 
 
 def _products(network: nn.Module) -> Products | None:
-    """Who multiplies, by the size of the network alone, so that a run that goes on does as it did."""
+    """Who multiplies, by the size of the network and what is installed, so that a run that goes on does as it did."""
     numbers = sum(each.numel() for each in network.parameters() if each.ndim == _MATRIX)
     return quick_products() if numbers >= _WORTH_COMPILING else None
 

@@ -264,7 +264,8 @@ def test_the_encoder_runs_once() -> None:
 
 
 def test_a_stepper_can_be_had_for_requests_as_they_are() -> None:
-    stepper = engine_of("gpt2").stepper([Request(ids=(5, 6))])
+    engine = engine_of("gpt2")
+    stepper = engine.stepper([engine.fitted(Request(ids=(5, 6)))])
     logits = stepper.start()
     for _ in range(5):
         logits = stepper.step(logits.argmax(-1))

@@ -140,3 +140,20 @@ def test_few_batches_and_many_threads_share_out_products(two_threads: None) -> N
     assert not pays(100)
     torch.set_num_threads(1)
     assert not pays(100)
+
+
+@pytest.mark.parametrize("n_threads", [2, 3])
+def test_every_thread_multiplies_by_itself_however_late_it_asks(n_threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads)
+    try:
+        side_by_side(lambda item, _: time.sleep(0.01), range(4 * n_threads), cancelled=lambda: False)
+        found = side_by_side(
+            lambda item, _: (time.sleep(0.01), torch.get_num_threads())[1],
+            range(4 * n_threads),
+            cancelled=lambda: False,
+        )
+        assert found == [1] * (4 * n_threads)
+        assert torch.get_num_threads() == n_threads
+    finally:
+        torch.set_num_threads(before)

@@ -11,9 +11,13 @@ from torch import Tensor
 
 from clearhead.config import HeadKind, architecture
 from clearhead.data import Cursor, Task, TokenStore
+from clearhead.data.collate import IGNORED
+from clearhead.engine.kernels.quick_products import QuickProducts, quick_products
 from clearhead.models import build
+from clearhead.nn import product
 from clearhead.probe import Recorder, listen
-from clearhead.training import Progress, TrainSettings, TranslateObjective
+from clearhead.training import Progress, TrainSettings, TranslateObjective, by_rows
+from clearhead.training import step as step_module
 from clearhead.training.by_rows import ByRows
 from clearhead.training.encoder_objective import ClassifyObjective, MaskedLanguageModelObjective, SimilarityObjective
 from clearhead.training.objective import Batch, LanguageModelObjective, Objective
@@ -118,7 +122,7 @@ def test_models_of_one_stack_have_rows_for_several_threads_too(task: Task) -> No
 
 
 def _one_step(task: Task, *, n_threads: int) -> tuple[StepResult, list[Tensor]]:
-    """A step of a small batch, in which one text has nothing to ask of a masked language model."""
+    """A step of a small batch; a masked language model is asked nothing of the rows of a second thread."""
     torch.set_num_threads(n_threads)
     ids = torch.randint(5, VOCAB_SIZE, (6, 9), generator=torch.Generator().manual_seed(1))
     mask = torch.ones_like(ids, dtype=torch.bool)
@@ -129,14 +133,63 @@ def _one_step(task: Task, *, n_threads: int) -> tuple[StepResult, list[Tensor]]:
     objective: Objective = LanguageModelObjective()
     if task is Task.MASKED_LANGUAGE_MODEL:
         config = replace(config, head=replace(config.head, kind=HeadKind.MASKED_LANGUAGE_MODEL))
-        objective = MaskedLanguageModelObjective(mask_id=4, vocab_size=VOCAB_SIZE)
+        objective = _HalfAsked(mask_id=4, vocab_size=VOCAB_SIZE)
     elif task is Task.CLASSIFY:
         head = replace(config.head, kind=HeadKind.SEQUENCE_CLASSIFICATION, labels=("a", "b", "c"))
         config, batch["label"] = replace(config, head=head), torch.tensor([0, 1, 2, 2, 1, 0])
         objective = ClassifyObjective()
     made = Stepper(network=build(config, seed=0), objective=objective, settings=WHOLE, world=World())
     result = made.step(1, [batch], n_steps=10)
+    assert made._rows is not None and made._rows.divides(batch) == (n_threads == 2)
     return result, [parameter.grad for parameter in made.network.parameters() if parameter.grad is not None]
+
+
+class _HalfAsked(MaskedLanguageModelObjective):
+    """Hides nothing in every other row."""
+
+    def prepare(self, batch: Batch) -> Batch:
+        prepared = super().prepare(batch)
+        prepared["label"][1::2] = IGNORED
+        return prepared
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_products_by_kernels_come_to_the_same_gradient_and_to_the_same_bits(
+    store: TokenStore, n_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, wanted = step(DROPPING, store, n_threads=n_threads)
+    monkeypatch.setattr(step_module, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(product, "_LARGE", 1)
+    by = quick_products()
+    assert by is not None
+    asked: list[str] = []
+    for name in ("forwards", "to_rows", "add_to_weights"):
+        own = getattr(QuickProducts, name)
+
+        def counted(*args: Any, name: str = name, own: Any = own, **others: Any) -> Any:
+            asked.append(name)
+            return own(*args, **others)
+
+        monkeypatch.setattr(QuickProducts, name, counted)
+    result, gradients = step(DROPPING, store, n_threads=n_threads)
+    assert len(asked) > 20 and len(set(asked)) == 3
+    assert result.loss_sum == pytest.approx(usual.loss_sum, rel=1e-5)
+    assert result.count == usual.count
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(gradients, wanted, strict=True))
+    for _ in range(5):
+        again, same = step(DROPPING, store, n_threads=n_threads)
+        assert again == result and all(map(torch.equal, gradients, same))
+
+
+def test_small_networks_do_without_kernels_and_large_ones_have_one_gradient(
+    store: TokenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = stepper(WHOLE)
+    assert made._products is None
+    monkeypatch.setattr(by_rows, "_MOST_NUMBERS", 100)
+    rows = ByRows(network=made.network, objective=TranslateObjective(decoder_start=PAD))
+    rows.begin(0, step=1)
+    assert not rows.divides(batches(store, 1)[0])
 
 
 def test_a_thread_that_fails_fails_the_step(store: TokenStore) -> None:

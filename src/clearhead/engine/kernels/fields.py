@@ -136,3 +136,5 @@ RUNS, DONE, NOTHING_LEFT = range(3)
 
 BLOCK, STRIP = 256, 96
 """Rows whose part of a gradient is added at a time, and columns of them that may be copied for it: they stay near."""
+ROOM = 2**18
+"""Numbers of weights that are laid out at a time while a model learns, unless two panels have more."""

@@ -89,7 +89,7 @@ class Keeping:
                     if takes_arrays:
                         keep_all(sites, own, shape)
                     else:
-                        keep_all(sites, map(tensor_of, own.reshape(len(sites), *shape)))
+                        keep_all(sites, map(tensor_of, own.copy().reshape(len(sites), *shape)))
 
 
 def _of(heard: Heard, place: int) -> tuple[Kept, ...]:

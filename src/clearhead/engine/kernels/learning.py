@@ -12,9 +12,9 @@ from typing import no_type_check
 from numba import float32
 
 from clearhead.engine.kernels.columns import turn_over
-from clearhead.engine.kernels.fields import BLOCK, PANEL, STRIP
+from clearhead.engine.kernels.fields import BLOCK, PANEL, ROOM, STRIP
 from clearhead.engine.kernels.instructions import LANES
-from clearhead.engine.kernels.panels import add_panels, panels
+from clearhead.engine.kernels.panels import SIDE, add_panels, panels
 from clearhead.engine.kernels.rows import entry, floats, kernel
 
 _ONE_PLACE = 4096
@@ -31,22 +31,35 @@ def _lay_columns(source, stride, n_rows, n_panels, room):
             line[:] = floats(source + i * stride + 4 * PANEL * panel, PANEL)
 
 
+@kernel
+@no_type_check
+def _at_once(n_inputs):
+    """Panels that are laid out before they are multiplied."""
+    return max(SIDE, ROOM // (PANEL * n_inputs) // SIDE * SIDE)
+
+
 @entry("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")
 @no_type_check
 def forwards(x, x_stride, n_rows, weight, weight_stride, n_inputs, n_outputs, bias, room, out, out_stride):
     """Every row times the weights, and the bias."""
-    for panel in range(n_outputs // PANEL):
-        some = weight + PANEL * panel * weight_stride
-        turn_over(some, weight_stride, PANEL, n_inputs, float32(1.0), room + 4 * PANEL * n_inputs * panel)
-    panels(room, bias, n_inputs, 0, n_outputs // PANEL, x, x_stride, n_rows, out, out_stride)
+    n_panels, at_once = n_outputs // PANEL, _at_once(n_inputs)
+    for first in range(0, n_panels, at_once):
+        n, lane = min(at_once, n_panels - first), 4 * PANEL * first
+        for panel in range(n):
+            some = weight + PANEL * (first + panel) * weight_stride
+            turn_over(some, weight_stride, PANEL, n_inputs, float32(1.0), room + 4 * PANEL * n_inputs * panel)
+        panels(room, bias + lane, n_inputs, 0, n, x, x_stride, n_rows, out + lane, out_stride)
 
 
 @entry("void(int64, int64, int64, int64, int64, int64, int64, int64, int64, int64, int64)")
 @no_type_check
 def to_rows(to_y, y_stride, n_rows, weight, weight_stride, n_inputs, n_outputs, zeros, room, out, out_stride):
     """The gradient of every row."""
-    _lay_columns(weight, weight_stride, n_outputs, n_inputs // PANEL, room)
-    panels(room, zeros, n_outputs, 0, n_inputs // PANEL, to_y, y_stride, n_rows, out, out_stride)
+    n_panels, at_once = n_inputs // PANEL, _at_once(n_outputs)
+    for first in range(0, n_panels, at_once):
+        n, lane = min(at_once, n_panels - first), 4 * PANEL * first
+        _lay_columns(weight + lane, weight_stride, n_outputs, n, room)
+        panels(room, zeros, n_outputs, 0, n, to_y, y_stride, n_rows, out + lane, out_stride)
 
 
 @kernel

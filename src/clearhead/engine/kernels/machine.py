@@ -100,11 +100,11 @@ def make_panel_tile(n_rows, n_panels=1, *, standing=False, onto=False):
                 return b.add(number(4 * LANES * i), b.mul(out_stride, number(m)))
 
             places = [(m, i) for m in range(n_rows) for i in range(len(lanes))]
-            begun = [take(b, out, where(m, i), FLOATS, 4) if onto else alike(0.0) for m, i in places]
-            sums = turn_by_turn(b, n_inputs, begun, body)
+            sums = turn_by_turn(b, n_inputs, [alike(0.0)] * len(places), body)
             biases = [] if onto else [take(b, bias, number(4 * LANES * i), FLOATS, 4) for i in range(len(lanes))]
             for total, (m, i) in zip(sums, places, strict=True):
-                put(b, total if onto else b.fadd(total, biases[i]), out, where(m, i), 4)
+                other = take(b, out, where(m, i), FLOATS, 4) if onto else biases[i]
+                put(b, b.fadd(total, other), out, where(m, i), 4)
             return target.get_dummy_value()
 
         return types.void(*[types.intp] * 7), code

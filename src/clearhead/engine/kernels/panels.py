@@ -14,7 +14,7 @@ from clearhead.engine.kernels.rows import kernel
 
 _NEAR = 2**20
 """Bytes of rows that meet one panel after another: as much as a core has at hand, so that panels come seldom."""
-_SIDE, _TALL = 2 * LANES // PANEL, 12 if LANES == 16 else 6
+SIDE, _TALL = 2 * LANES // PANEL, 12 if LANES == 16 else 6
 """Panels, and rows, that meet in one tile; wide registers are twice as many, too."""
 
 
@@ -46,9 +46,9 @@ def _make_strip(n_panels, **kind):
     return strip
 
 
-_strip_1, _strip_n = _make_strip(1), _make_strip(_SIDE)
-_mix_1, _mix_n = _make_strip(1, standing=True), _make_strip(_SIDE, standing=True)
-_add_1, _add_n = _make_strip(1, standing=True, onto=True), _make_strip(_SIDE, standing=True, onto=True)
+_strip_1, _strip_n = _make_strip(1), _make_strip(SIDE)
+_mix_1, _mix_n = _make_strip(1, standing=True), _make_strip(SIDE, standing=True)
+_add_1, _add_n = _make_strip(1, standing=True, onto=True), _make_strip(SIDE, standing=True, onto=True)
 
 
 @kernel
@@ -60,9 +60,9 @@ def panels(weight, bias, n_inputs, first, end, row, row_stride, n_rows, out, out
         m_end, panel = min(m + at_once, n_rows), first
         while panel < end:
             w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-            if panel + _SIDE <= end:
+            if panel + SIDE <= end:
                 _strip_n(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
-                panel += _SIDE
+                panel += SIDE
             else:
                 _strip_1(w, n_inputs, row, row_stride, bias + lane, out + lane, out_stride, m, m_end)
                 panel += 1
@@ -75,9 +75,9 @@ def mix_panels(weight, bias, n_inputs, n_panels, column, line, n_rows, out, out_
     panel = 0
     while panel < n_panels:
         w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-        if panel + _SIDE <= n_panels:
+        if panel + SIDE <= n_panels:
             _mix_n(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
-            panel += _SIDE
+            panel += SIDE
         else:
             _mix_1(w, n_inputs, column, line, bias + lane, out + lane, out_stride, 0, n_rows)
             panel += 1
@@ -90,9 +90,9 @@ def add_panels(weight, n_inputs, n_panels, column, line, n_rows, out, out_stride
     panel = 0
     while panel < n_panels:
         w, lane = weight + 4 * PANEL * n_inputs * panel, 4 * PANEL * panel
-        if panel + _SIDE <= n_panels:
+        if panel + SIDE <= n_panels:
             _add_n(w, n_inputs, column, line, 0, out + lane, out_stride, 0, n_rows)
-            panel += _SIDE
+            panel += SIDE
         else:
             _add_1(w, n_inputs, column, line, 0, out + lane, out_stride, 0, n_rows)
             panel += 1

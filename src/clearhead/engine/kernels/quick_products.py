@@ -78,7 +78,8 @@ class QuickProducts:
         assert out.stride(1) == 1
         rows, weight = _in_rows(rows), _in_rows(weight)
         n_outputs, n_inputs = weight.shape
-        room = self._room(weight.numel())
+        inner = weight.numel() // (out.shape[1])
+        room = self._room(max(at.ROOM, 2 * at.PANEL * inner))
         kernel(
             *(rows.data_ptr(), 4 * rows.stride(0), len(rows), weight.data_ptr(), 4 * weight.stride(0)),
             *(n_inputs, n_outputs, bias.data_ptr(), room.data_ptr(), out.data_ptr(), 4 * out.stride(0)),

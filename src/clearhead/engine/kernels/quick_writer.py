@@ -5,7 +5,7 @@ would wait for one another to do it. What blocks leave is kept step by step wher
 than blocks has the steps one by one.
 """
 
-from functools import lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,12 +21,11 @@ from clearhead.engine.kernels.quick_search import QuickSearches, Several
 from clearhead.engine.kernels.quick_stack import QuickStack
 from clearhead.engine.kernels.ready import Kernels
 from clearhead.engine.kernels.sites import anybody_hears, tensor_of
-from clearhead.engine.kernels.stack_table import Steps, blocks_of
+from clearhead.engine.kernels.stack_table import Steps
 from clearhead.engine.products import FewRowsLinear
-from clearhead.engine.steppers import EncoderDecoderStepper, quiet_mode
+from clearhead.engine.steppers import EncoderDecoderStepper
 from clearhead.engine.vocabulary import VocabularyProduct
 from clearhead.nn import AttentionMask, Source
-from clearhead.nn.attention.heads import split_heads
 from clearhead.nn.block import Surroundings
 from clearhead.nn.norm import LayerNorm
 from clearhead.probe import heard, intact, present, probe, scope
@@ -62,19 +61,6 @@ class QuickWriter:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
-        with scope(self._stack.name):
-            by_itself = self._stack.heard(rotated=False).told  # whoever is told site by site is told step by step
-        self._goes_on = not by_itself and not anybody_hears(_between(self._stack.name, self._stack.embed_name))
-
-    def begin(self, searches: QuickSearches) -> bool:
-        """Reads the sources, if the first step can be taken like all others: from one id a target."""
-        stepper, stack = self._stepper, self._stack
-        possible = stepper.prompt_lengths == {1} and searches.most_rows <= stack.most_rows and self._goes_on
-        if not possible or anybody_hears(_of_sources(stack.name, len(stack.blocks))):
-            return False
-        stepper.read()
-        self._read_across(n_rows=searches.most_rows)
-        return True
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
@@ -137,6 +123,25 @@ class QuickWriter:
         searches.took_several(several)
         self._lying = lying.after(int(several.state[at.N_STEPS]), n_rows=len(searches.ids))
 
+    @cached_property
+    def _goes_on(self) -> bool:
+        """Whether all who listen can hear several steps at once; asked after the first, which told of all sites.
+
+        Whoever is told site by site is told step by step, and so is who hears what is neither ids nor in a block.
+        """
+        stack, embed = self._stack, self._stack.embed_name
+        with scope(stack.name):
+            if stack.heard(rotated=False).told:
+                return False
+        between = [f"{stack.name}.{name}" for name in ("@places", "@positions", "@mask", "@cross_mask")]
+        there = {
+            f"{stack.name}.@bias": stack.relative,
+            f"{stack.name}.final_norm": stack.final_norm,
+            f"{embed}.position": stack.embedding.position,
+        }
+        between += [name for name, part in there.items() if part is not None]
+        return not anybody_hears((*between, f"{embed}.token", "logits"))
+
     def _tell(self, keeping: Keeping, several: Several, *, n_rows: int) -> None:
         """Lets all who listen hear the steps, one after another."""
         counts = [n_rows, *several.counts.tolist()][: int(several.state[at.N_STEPS])]
@@ -145,17 +150,6 @@ class QuickWriter:
             probe("@ids", tensor_of(several.trail[step, 1, : counts[step], None].copy()))
 
         keeping.tell(counts, before=tell_ids if heard("@ids") else None)
-
-    def _read_across(self, *, n_rows: int) -> None:
-        """Caches what every block makes of the sources, which nobody hears, and takes memory for rows of targets."""
-        encoded_BSD = self._stepper.encoded_BSD
-        with quiet_mode()():
-            for block, held in zip(blocks_of(self._stack), self._stepper.cache.blocks, strict=True):
-                across = block.cross_attention
-                assert across is not None
-                key_BGKC = split_heads(across.key(encoded_BSD), across.n_kv_heads)
-                held.cross.append(key_BGKC, split_heads(across.value(encoded_BSD), across.n_kv_heads))
-                held.own.begin(n_rows, like=key_BGKC)
 
     def _by_itself(self, searches: QuickSearches) -> None:
         """One step where there are more rows than kernels are good for."""
@@ -218,19 +212,6 @@ class _Lying(NamedTuple):
         last = slice(n_steps % 2, n_steps % 2 + 1)
         real = None if self.real is None else self.real[last, :n_rows]
         return _Lying(own=self.own[last, :n_rows], source=self.source[last, :n_rows], real=real)
-
-
-@lru_cache(maxsize=16)
-def _between(stack: str, embed: str) -> tuple[str, ...]:
-    """The sites of a step that are neither ids nor in a block."""
-    steering = ("@places", "@positions", "@mask", "@bias", "@cross_mask")
-    return (*(f"{stack}.{name}" for name in (*steering, "final_norm")), f"{embed}.token", f"{embed}.position", "logits")
-
-
-@lru_cache(maxsize=16)
-def _of_sources(stack: str, n_layers: int) -> tuple[str, ...]:
-    """What blocks make of sources: it belongs to the first step, which has it by parts."""
-    return tuple(f"{stack}.{layer}.cross.{name}" for layer in range(n_layers) for name in ("key", "value"))
 
 
 def quick_writer(found: Kernels, stepper: Stepper) -> Stepper:

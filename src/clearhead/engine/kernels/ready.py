@@ -1,5 +1,6 @@
 """When kernels are there: loading and compiling them, and doing without."""
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -10,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
@@ -21,7 +22,8 @@ from typing import Any, NamedTuple
 WORTHWHILE = 5_000_000_000
 """Multiplications after which loading kernels has paid for itself; less work goes by parts."""
 
-_DONE = "compiled"
+_DONE, _LEARNED = "compiled", "learned"
+"""What says that kernels lie in a folder: all of those who run models, and those of who trains them."""
 _KEPT = 60 * 24 * 3600
 """Seconds after which compiled kernels that nobody used are forgotten."""
 _ENTRIES = ("step", "by_itself", "leading", "searching", "writing")
@@ -120,11 +122,12 @@ def load_learning() -> Learning | None:
     """The products of layers that learn, which are compiled if need be; None where there are none."""
     if not available():
         return None
-    try:
-        (found,) = _modules(_LEARNING)
-    except Exception as error:  # noqa: BLE001  (as above)
-        warnings.warn(f"products cannot be compiled, all goes by PyTorch: {error}", stacklevel=2)
-        return None
+    with _state.lock:
+        try:
+            (found,) = _modules(_LEARNING, done=_LEARNED)
+        except Exception as error:  # noqa: BLE001  (as above)
+            warnings.warn(f"products cannot be compiled, all goes by PyTorch: {error}", stacklevel=2)
+            return None
     return Learning(forwards=found.forwards, to_rows=found.to_rows, to_weights=found.to_weights)
 
 
@@ -169,27 +172,36 @@ def _folder() -> Path:
     return home / "clearhead" / f"kernels-{hashlib.sha256(text).hexdigest()[:16]}"
 
 
-def _modules(*names: str) -> list[Any]:
-    """Files of kernels, compiled or read from the disk."""
-    numba: Any = import_module("numba")
+@cache
+def _writable() -> Path:
+    """Where this process compiles to: that folder, or one that goes when the process does."""
     folder = _folder()
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
+        if os.access(folder, os.W_OK):
+            return folder
+    folder = Path(tempfile.mkdtemp(prefix="clearhead-kernels-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _modules(*names: str, done: str) -> list[Any]:
+    """Files of kernels, compiled or read from the disk, where that is then written down."""
+    numba: Any = import_module("numba")
+    folder = _writable()
     before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
     try:
-        return [import_module(f"clearhead.engine.kernels.{name}") for name in names]
+        found = [import_module(f"clearhead.engine.kernels.{name}") for name in names]
     finally:
         numba.config.CACHE_DIR = before
+    (folder / done).touch()
+    if folder == _folder():
+        _forget_others(folder)
+    return found
 
 
 def _imported() -> Kernels:
-    step, by_itself, leading, searching, writing = _modules(*_ENTRIES)
-    folder = _folder()
-    if folder.is_dir():
-        (folder / _DONE).touch()
-        _forget_others(folder)
+    step, by_itself, leading, searching, writing = _modules(*_ENTRIES, done=_DONE)
     return Kernels(
         pass_blocks=step.pass_blocks,
         multiply_rows=by_itself.multiply_rows,
@@ -204,7 +216,9 @@ def _forget_others(folder: Path) -> None:
     """Removes what other versions compiled and nobody has used for long."""
     for other in folder.parent.glob("kernels-*"):
         try:
-            if other != folder and time.time() - (other / _DONE).stat().st_mtime > _KEPT:
+            marks = [mark for name in (_DONE, _LEARNED) if (mark := other / name).exists()] or [other]
+            used = max(mark.stat().st_mtime for mark in marks)
+            if other != folder and time.time() - used > _KEPT:
                 shutil.rmtree(other, ignore_errors=True)
         except OSError:  # somebody else was quicker
             continue

@@ -18,7 +18,7 @@ from clearhead.engine.kernels.buffers import Buffers
 from clearhead.engine.kernels.fleet import fleet
 
 _ROWS_AT_ONCE = 512
-"""Rows that go through all blocks together, about; a longer text goes by itself."""
+"""Rows that go through all blocks together, about: texts stay whole."""
 
 
 class Laid:

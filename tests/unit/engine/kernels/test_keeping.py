@@ -14,6 +14,7 @@ from clearhead.engine import engine as engine_module
 from clearhead.engine.kernels import keeping, ready
 from clearhead.engine.kernels.quick_search import QuickSearches
 from clearhead.engine.kernels.quick_writer import QuickWriter
+from clearhead.errors import TraceError
 from clearhead.models import build
 from clearhead.probe import Edit, Recorder, listen
 from clearhead.trace import Tape
@@ -70,7 +71,8 @@ def heard(
 
 
 def compare(recorder: Recorder, wanted: Recorder) -> None:
-    assert recorder.history.keys() == wanted.history.keys()
+    assert list(recorder.history) == list(wanted.history)
+    assert list(recorder._globs.seen) == list(wanted._globs.seen)  # sites that passed, and no others
     for site, values in wanted.history.items():
         assert len(recorder.history[site]) == len(values), site
         for value, like in zip(recorder.history[site], values, strict=True):
@@ -119,14 +121,6 @@ def test_what_a_step_passes_beside_its_blocks_is_known(monkeypatch: pytest.Monke
             assert not calls, site
 
 
-def test_what_blocks_make_of_sources_is_heard_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, found, wanted = engine(), Recorder("*.cross.key", "*.pattern"), Recorder("*.cross.key", "*.pattern")
-    _, calls = heard(monkeypatch, made, asked(BEAMS), found)
-    heard(monkeypatch, made, asked(BEAMS), wanted, by_steps=True)
-    assert calls == 2
-    compare(found, wanted)
-
-
 @pytest.mark.parametrize("settings", [BEAMS, LIKELIEST], ids=["beams", "likeliest"])
 def test_a_tape_has_the_steps_in_their_order(settings: DecodingSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     made, sites = engine(), ("decoder.*.pattern", "decoder.1.resid_post")
@@ -134,7 +128,9 @@ def test_a_tape_has_the_steps_in_their_order(settings: DecodingSettings, monkeyp
     _, calls = heard(monkeypatch, made, asked(settings), found)
     heard(monkeypatch, made, asked(settings), wanted, by_steps=True)
     assert calls == 2 and found.step == wanted.step > 16
-    assert found.pieces.keys() == wanted.pieces.keys()
+    assert list(found.pieces) == list(wanted.pieces)
+    assert found.lines == wanted.lines
+    assert all(line is not None and line.file.startswith("nn/") for line in found.lines.values())
     for site, pieces in wanted.pieces.items():
         assert [piece.step for piece in found.pieces[site]] == [piece.step for piece in pieces]
         for piece, like in zip(found.pieces[site], pieces, strict=True):
@@ -173,6 +169,28 @@ def test_what_was_kept_stays_when_other_texts_are_written(monkeypatch: pytest.Mo
         for place, value in enumerate(values):
             changed = site == "decoder.0.self.pattern" and place == len(values) - 1
             assert recorder.history[site][place].equal(value) != changed
+
+
+def test_what_is_kept_is_nobody_elses(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = Recorder("decoder.0.self.norm", "decoder.0.resid_mid"), Recorder("decoder.0.self.norm")
+    with listen(other):
+        _, calls = heard(monkeypatch, engine("marian"), asked(BEAMS), one)
+    assert calls == 2
+    for place, value in enumerate(other.history["decoder.0.self.norm"]):  # in such a model both sites have one value
+        value.zero_()
+        assert one.history["decoder.0.self.norm"][place].any()
+        one.history["decoder.0.self.norm"][place].zero_()
+        assert one.history["decoder.0.resid_mid"][place].any()
+
+
+def test_a_site_that_the_model_does_not_have_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, site in (("marian", "decoder.final_norm"), ("marian", "decoder.@bias"), ("t5", "decoder.embed.position")):
+        recorder = Recorder("decoder.0.self.pattern", site)
+        _, calls = heard(monkeypatch, engine(name), asked(BEAMS), recorder)
+        assert calls == 2
+        with pytest.raises(TraceError, match="not recorded"):
+            recorder[site]
+        assert site not in recorder._globs.seen
 
 
 class Ear(Recorder):

@@ -43,7 +43,7 @@ def run(name: str, *listeners: Any, late: bool = False) -> None:
     requests = [Request(ids=ids, settings=settings) for ids in ((5, 6, 7), (9, 10, 11, 12), (4,))]
     engine = Engine(network=TinyModel(name, size=replace(SIZES["tiny"], n_layers=3)).model, start_id=1)
     with nullcontext() if late else listen(*listeners):
-        stepper = engine.stepper(requests)
+        stepper = engine.stepper([engine.fitted(request) for request in requests])
         stepper.start()
     with listen(*listeners):
         for index in range(4):

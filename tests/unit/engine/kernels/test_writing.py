@@ -78,7 +78,7 @@ def test_the_same_beams_as_by_steps(
     if weights is WeightFormat.INT8 and made.network.decoder.final_norm is not None:
         assert not taken  # the last norm is a part's
     else:
-        assert taken[0] == (4 if prefix else 1) * len(SOURCES)  # from one id on, the first step goes the same way
+        assert taken[0] == 4 * len(SOURCES)
         assert len(taken) == 2  # more steps than one call takes
     for one, other in zip(found, wanted, strict=True):
         assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
@@ -110,8 +110,7 @@ def test_the_likeliest_ids_are_those_of_steps_with_their_log_probabilities(
         assert (one.best.finish, one.best.text) == (other.best.finish, other.best.text)
         assert len(one.best.text) == len(one.best.ids) - (one.best.finish is Finish.END)
         assert not {index for (index,) in settings.bad_words} & set(one.best.ids) - set(ends)
-        tipped = 2e-5 if weights is WeightFormat.FLOAT32 else 1e-4  # a last digit of a norm may tip a rounding
-        assert one.best.log_probabilities == pytest.approx(other.best.log_probabilities, abs=tipped)
+        assert one.best.log_probabilities == pytest.approx(other.best.log_probabilities, abs=2e-5)
         assert one.best.score == pytest.approx(other.best.score, abs=1e-4)
         assert unscored.best.score is None and not unscored.best.log_probabilities
 
@@ -165,7 +164,7 @@ def test_rows_of_likeliest_ids_may_be_as_short_as_they_like(n_most: int, monkeyp
     requests = [Request(ids=source, settings=settings) for source in SOURCES]
     taken = count_calls(monkeypatch)
     found = made.generate(requests)
-    assert bool(taken) == (n_most > 0)
+    assert bool(taken) == (n_most > 1)
     for one, other in zip(found, step_by_step(monkeypatch, made, requests), strict=True):
         assert (one.best.ids, one.best.finish, one.best.text) == (other.best.ids, other.best.finish, other.best.text)
 

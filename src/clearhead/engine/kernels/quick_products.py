@@ -7,7 +7,6 @@ import threading
 from functools import cache
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
 from clearhead.engine.kernels import fields as at
@@ -27,43 +26,24 @@ class QuickProducts:
         self._found = found
         self._memory = threading.local()
 
-    def takes(self, weight: Float[Tensor, "outputs D"]) -> bool:
+    def takes(self, weight: Tensor) -> bool:
         """Whether both sizes of a matrix are those of whole panels, and this thread is alone."""
         return torch.get_num_threads() == 1 and weight.shape[0] % at.PANEL == 0 and weight.shape[1] % at.PANEL == 0
 
-    def forwards(
-        self,
-        x: Float[Tensor, "rows D"],
-        weight: Float[Tensor, "outputs D"],
-        bias: Float[Tensor, " outputs"] | None,
-        *,
-        out: Float[Tensor, "rows outputs"] | None = None,
-    ) -> Float[Tensor, "rows outputs"]:
+    def forwards(self, x: Tensor, weight: Tensor, bias: Tensor | None, *, out: Tensor | None = None) -> Tensor:
         """Every row times the weights, and the bias."""
         out = x.new_empty(len(x), len(weight)) if out is None else out
         bias = _zeros(len(weight)) if bias is None else bias.contiguous()
         self._run(self._found.forwards, x, weight, bias, out)
         return out
 
-    def to_rows(
-        self,
-        to_y: Float[Tensor, "rows outputs"],
-        weight: Float[Tensor, "outputs D"],
-        *,
-        out: Float[Tensor, "rows D"] | None = None,
-    ) -> Float[Tensor, "rows D"]:
+    def to_rows(self, to_y: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The gradient of every row."""
         out = to_y.new_empty(len(to_y), weight.shape[1]) if out is None else out
         self._run(self._found.to_rows, to_y, weight, _zeros(weight.shape[1]), out)
         return out
 
-    def add_to_weights(
-        self,
-        to_y: Float[Tensor, "rows outputs"],
-        x: Float[Tensor, "rows D"],
-        *,
-        out: Float[Tensor, "outputs D"],
-    ) -> None:
+    def add_to_weights(self, to_y: Tensor, x: Tensor, *, out: Tensor) -> None:
         """Adds the gradient of the weights to what is there."""
         assert out.stride(1) == 1
         to_y, x = _in_rows(to_y), _in_rows(x)

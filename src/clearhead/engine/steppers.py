@@ -151,6 +151,10 @@ class EncoderDecoderStepper:
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
+        return self._run(self.read())
+
+    def read(self) -> Int[Tensor, "B T"]:
+        """Reads the sources; gives the ids of the prompts, which are still to be read."""
         source_ids_BS, self.source_mask_BS = pad_right(self._sources, pad_id=self._pad_id)
         ids_BT, mask_BT = pad_left(self._prompts, pad_id=self._pad_id)
         capacity = ids_BT.shape[1] + self._n_new
@@ -159,7 +163,7 @@ class EncoderDecoderStepper:
         self._source_B = torch.arange(len(self._sources))
         with self._mode():
             self.encoded_BSD = self.network.encode(source_ids_BS, source_mask_BS=self.source_mask_BS)
-        return self._run(ids_BT)
+        return ids_BT
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""

@@ -76,8 +76,8 @@ class Block(nn.Module):
     def _add(self, x_BTD: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """The stream after one sublayer."""
         if self.norm_before:
-            return x_BTD + self.dropout(sublayer(probe("norm", norm(x_BTD))))
-        return probe("norm", norm(x_BTD + self.dropout(sublayer(x_BTD))))
+            return x_BTD + self.dropout(sublayer(_normed(norm, x_BTD)))
+        return _normed(norm, x_BTD + self.dropout(sublayer(x_BTD)))
 
     def _look_around(self, h_BTD: Tensor, around: Surroundings, cache: BlockCache | None) -> Tensor:
         return self.self_attention(
@@ -92,3 +92,7 @@ class Block(nn.Module):
         assert self.cross_attention is not None and around.source is not None
         source = around.source
         return self.cross_attention(h_BTD, source.hidden_BSD, mask=source.mask, cache=cache.cross if cache else None)
+
+
+def _normed(norm: nn.Module, x_BTD: Tensor) -> Tensor:
+    return probe("norm", norm(x_BTD))

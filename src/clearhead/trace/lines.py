@@ -12,6 +12,9 @@ _HOME = Path(clearhead.__file__).parent
 _MACHINERY = ("probe.py", "trace/tape.py")
 _KERNELS = "engine/kernels/"
 _ATTENTION = sorted((_HOME / "nn" / "attention").glob("*.py"))
+_BLOCK = [_HOME / "nn" / "block.py"]
+_PARTS = {"self": _ATTENTION, "cross": _ATTENTION, "ffn": [_HOME / "nn" / "feedforward.py"]}
+"""Where the probes are that a kernel stands in for, by the part of a block."""
 
 
 def line_at(frame: FrameType | None) -> SourceLine | None:
@@ -31,7 +34,7 @@ def line_at(frame: FrameType | None) -> SourceLine | None:
 def line_of(site: str, line: SourceLine | None) -> SourceLine | None:
     """The line that computed a site, of which the nearest is known.
 
-    A kernel stands in for the parts and has no probes: what attention computed in it is said to come from the part.
+    A kernel stands in for the parts and has no probes: what it computed is said to come from the part.
 
     Args:
         site: The site that is being heard.
@@ -39,7 +42,8 @@ def line_of(site: str, line: SourceLine | None) -> SourceLine | None:
     """
     if line is None or not line.file.startswith(_KERNELS):
         return line
-    return _probe_of(site.rsplit(".", maxsplit=1)[-1]) or line
+    parent, _, leaf = site.rpartition(".")
+    return _probe_of(parent.rpartition(".")[-1], leaf) or line
 
 
 @cache
@@ -52,12 +56,12 @@ def _line_at(file: str, number: int) -> SourceLine | None:
 
 
 @cache
-def _probe_of(leaf: str) -> SourceLine | None:
-    """The line of attention with the probe of this name; None where there is none, or more than one."""
+def _probe_of(part: str, leaf: str) -> SourceLine | None:
+    """The line with the probe of this name in a part of a block; of two ways, the one that is spelled out."""
     found = [
         _line_at(str(path), number)
-        for path in _ATTENTION
+        for path in (*_PARTS.get(part, ()), *_BLOCK)
         for number, code in enumerate(linecache.getlines(str(path)), start=1)
         if f'probe("{leaf}"' in code
     ]
-    return found[0] if len(found) == 1 else None
+    return found[-1] if found else None

@@ -16,6 +16,10 @@ from clearhead.engine.kernels.ready import Kernels
 class Follower(Stepper, Protocol):
     """A stepper that takes searches along, several steps at a time."""
 
+    def begin(self, searches: QuickSearches) -> bool:
+        """Makes ready to follow searches from their first step on; False where `start` has to come before."""
+        ...
+
     def follow(self, searches: QuickSearches) -> None:
         """Takes all searches some steps further: till their end, or till it is time to ask whether to go on."""
         ...
@@ -60,10 +64,14 @@ def _search(searches: QuickSearches, stepper: Stepper, cancelled: Callable[[], b
     if len(searches.live) < n_prompts and len(searches.live):
         stepper.select(torch.as_tensor(searches.live))
     ids_B: Tensor | None = None
+    follower = stepper if isinstance(stepper, Follower) else None
+    follows = False
     while len(searches.live) and not cancelled():
-        if ids_B is not None and isinstance(stepper, Follower):
-            stepper.follow(searches)
-            continue
+        if follower is not None:
+            follows = follows or ids_B is not None or follower.begin(searches)
+            if follows:
+                follower.follow(searches)
+                continue
         rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
         if len(searches.live):
             stepper.select(rows_B)

@@ -71,6 +71,7 @@ class QuickSearches:
         self._searches[:, at.MOST_IDS] = [self._most[place] for place in self.live]
         self._finished = np.zeros((len(self.live), settings.beams))
         self._totals = np.zeros(len(self.live), dtype=np.float32)
+        self._first_ids = np.array([prompts[place][-1] for place in self.live], dtype=np.int64)
         self._trail: list[np.ndarray] = []
         self._said: list[np.ndarray] = []  # for each step and prompt, what its likeliest candidate added
         self._left_out = forbidden(settings) or ()
@@ -165,7 +166,7 @@ class QuickSearches:
     @property
     def ids(self) -> np.ndarray:
         """The last id of every row."""
-        return self._trail[-1][1]
+        return self._trail[-1][1] if self._trail else self._first_ids
 
     @property
     def most_rows(self) -> int:

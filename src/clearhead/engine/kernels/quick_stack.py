@@ -17,12 +17,12 @@ from clearhead.engine.kernels.buffers import Buffers
 from clearhead.engine.kernels.fleet import Kernel, crew
 from clearhead.engine.kernels.pages import aligned
 from clearhead.engine.kernels.ready import Kernels, kernels, worked
-from clearhead.engine.kernels.sites import NOTHING, Heard, plan, sites_of, tell, tell_patterns
+from clearhead.engine.kernels.sites import NOTHING, Heard, announce, plan, sites_of, tell, tell_patterns
 from clearhead.engine.kernels.stack_table import StackTable, Steps, blocks_of, point
 from clearhead.engine.kernels.whole_texts import Laid, pass_texts, room
 from clearhead.nn import Stack, StackCache
-from clearhead.nn.block import Surroundings
-from clearhead.probe import intact, once, present
+from clearhead.nn.block import Source, Surroundings
+from clearhead.probe import intact, once, present, scope
 
 _MOST_ROWS = {at.INT8: 4096, at.FLOAT32: 64}
 """Rows up to which the kernel is faster than the parts; `python benchmarks/suite/crossover.py` measures it."""
@@ -82,24 +82,41 @@ class QuickStack(Stack):
         return possible and self.heard(rotated=False).apart <= {at.PATTERN}
 
     def _can_step(self, x_BTD: Tensor, cache: StackCache) -> bool:
-        table = self._table
         return (
             x_BTD.shape[0] <= self.most_rows
             and self._can_run(x_BTD)
-            and cache.length > 0
-            and (not table.has_cross or cache.source_length > 0)
+            and (cache.length > 0 or self._begins(cache))
             and intact()
         )
 
+    def _begins(self, cache: StackCache) -> bool:
+        """Whether it is the first step of targets that begin with one id, which nobody is told site by site."""
+        fresh = self._table.has_cross and cache.length == cache.source_length == 0
+        return fresh and not self.heard(rotated=False, begins=True).told
+
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
         n_rows, _, width = x_BTD.shape
-        heard = self.heard(rotated=around.rotation is not None)
+        begins = cache.length == 0
+        heard = self.heard(rotated=around.rotation is not None, begins=begins)
+        if begins:
+            announce(heard)
+            self.look_across(around.source, cache)
         n_keys, n_source = around.mask.n_keys, cache.source_length
         buffers = self._room(n_rows=n_rows, n_keys=n_keys, n_source=n_source, apart=heard.apart)
         buffers.begin(x_BTD[:, 0])
         self._run(found.pass_blocks, Steps(around=around, n_rows=n_rows, most_rows=n_rows), cache, buffers)
         tell(heard, buffers, n_rows=n_rows, n_keys=n_keys, n_source=n_source)
         return buffers.end(n_rows, 1, width)
+
+    def look_across(self, source: Source | None, cache: StackCache) -> None:
+        """Caches what every block makes of a source, and takes memory for the targets."""
+        assert source is not None
+        for index, (block, held) in enumerate(zip(blocks_of(self), cache.blocks, strict=True)):
+            assert block.cross_attention is not None
+            with scope(str(index)), scope("cross"):
+                key_BGKC, value_BGKC = block.cross_attention.look_up(source.hidden_BSD)
+            held.cross.append(key_BGKC, value_BGKC)
+            held.own.begin(len(key_BGKC), like=key_BGKC)
 
     def write(
         self, kernel: Kernel, cache: StackCache, steps: Steps, *more: object, apart: frozenset[int] = frozenset()
@@ -167,9 +184,9 @@ class QuickStack(Stack):
         tell_patterns(heard, laid.apart(patterns))
         return found_BSD
 
-    def heard(self, *, rotated: bool) -> Heard:
+    def heard(self, *, rotated: bool, begins: bool = False) -> Heard:
         """What somebody hears of the blocks; asked inside the scope of the stack."""
-        return once(self, lambda: plan(self._sites, rotated=rotated)) or NOTHING
+        return once((self, begins), lambda: plan(self._sites, rotated=rotated, begins=begins)) or NOTHING
 
     def _room(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> Buffers:
         held: Buffers | None = getattr(self._memory, "buffers", None)

@@ -23,7 +23,7 @@ from clearhead.engine.kernels.ready import Kernels
 from clearhead.engine.kernels.sites import anybody_hears, tensor_of
 from clearhead.engine.kernels.stack_table import Steps
 from clearhead.engine.products import FewRowsLinear
-from clearhead.engine.steppers import EncoderDecoderStepper
+from clearhead.engine.steppers import EncoderDecoderStepper, quiet_mode
 from clearhead.engine.vocabulary import VocabularyProduct
 from clearhead.nn import AttentionMask, Source
 from clearhead.nn.block import Surroundings
@@ -61,6 +61,17 @@ class QuickWriter:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
+
+    def begin(self, searches: QuickSearches) -> bool:
+        """Reads the sources, if the first step can be taken like all others: from one id, with nobody to hear it."""
+        stepper = self._stepper
+        if present() or stepper.prompt_lengths != {1} or searches.most_rows > self._stack.most_rows:
+            return False
+        stepper.read()
+        mask = AttentionMask(n_queries=1, n_keys=stepper.encoded_BSD.shape[1])
+        with quiet_mode()():
+            self._stack.look_across(Source(hidden_BSD=stepper.encoded_BSD, mask=mask), stepper.cache)
+        return True
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""

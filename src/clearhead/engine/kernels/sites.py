@@ -5,7 +5,7 @@ are short: a listener that only keeps values is not told them site by site. A bu
 and one call keeps it for all of them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
@@ -22,6 +22,8 @@ from clearhead.probe import Listener, around
 
 _KEYS, _SOURCE = -1, -2
 """Sizes that a step fills in: how many keys, and how many positions of a source."""
+_BY_PART = -1
+"""The buffer of what a part computes and tells: it has none, only a place in the order."""
 tensor_of = cast("Callable[[np.ndarray], Tensor]", torch.from_numpy)  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -104,10 +106,16 @@ def sites_of(config: StackConfig, *, n_layers: int, has_cross: bool) -> SitesOf:
     return lru_cache(maxsize=16)(partial(_sites, config, n_layers=n_layers, has_cross=has_cross))
 
 
-def plan(sites: SitesOf, *, rotated: bool) -> Heard:
-    """What somebody hears now of a stack with these sites."""
+def plan(sites: SitesOf, *, rotated: bool, begins: bool = False) -> Heard:
+    """What somebody hears now of a stack with these sites.
+
+    Args:
+        sites: Gives them.
+        rotated: Whether queries and keys turn.
+        begins: Whether it is the first step, in which parts look up keys and values of a source.
+    """
     prefix, listeners = around()
-    every = sites(prefix, rotated=rotated)
+    every = sites(prefix, rotated=rotated, begins=begins)
     alone: dict[int, list[Listener]] = {}
     kept: list[Kept] = []
     coming: list[tuple[_Keeper, tuple[str, ...]]] = []
@@ -115,7 +123,11 @@ def plan(sites: SitesOf, *, rotated: bool) -> Heard:
         if _keeps(type(listener)):
             keeper = cast(_Keeper, listener)
             order, kinds = _together(every, keeper.wants_all(every.names))
-            kept += [Kept(sites, keeper.keep_all, keeper.takes_arrays, layers, left) for sites, layers, left in kinds]
+            kept += [
+                Kept(sites, keeper.keep_all, keeper.takes_arrays, layers, left)
+                for sites, layers, left in kinds
+                if left.place != _BY_PART
+            ]
             coming += [(keeper, order)] if order else []
         else:
             for index, name in enumerate(every.names):
@@ -207,40 +219,62 @@ def announce(heard: Heard) -> None:
     heard.coming.clear()
 
 
-def _sites(config: StackConfig, prefix: str, *, n_layers: int, has_cross: bool, rotated: bool) -> _Sites:
-    block = tuple(_inside(config, has_cross=has_cross, rotated=rotated))
+def _sites(config: StackConfig, prefix: str, *, n_layers: int, has_cross: bool, rotated: bool, begins: bool) -> _Sites:
+    block = tuple(_inside(config, has_cross=has_cross, rotated=rotated, begins=begins))
     found = [_Left(kind, layer, place, sizes, skip) for layer in range(n_layers) for kind, place, sizes, skip in block]
     return _Sites(names=tuple(f"{prefix}{left.layer}.{left.kind}" for left in found), lefts=tuple(found))
 
 
-def _inside(config: StackConfig, *, has_cross: bool, rotated: bool) -> Iterator[tuple[str, int, tuple[int, ...], int]]:
+_Site = tuple[str, int, tuple[int, ...], int]
+
+
+def _inside(config: StackConfig, *, has_cross: bool, rotated: bool, begins: bool) -> Iterator[_Site]:
     """Every site of one block, in its order: its kind, buffer, sizes, and what to skip of the buffer."""
-    attention, head, row = config.attention, config.head_width, (1, config.width)
-    n_heads, groups = attention.n_heads, attention.kv_heads
-    norms_before = config.norm.placement is NormPlacement.BEFORE
+    row = (1, config.width)
     yield "resid_pre", at.PRE, row, 0
-    yield "self.norm", at.SELF_IN if norms_before else at.MID, row, 0
-    yield "self.query", at.SELF_QKV, (n_heads, 1, head), 0
-    if rotated:
-        yield "self.rotated_query", at.TURNED, (n_heads, 1, head), 0
-    yield "self.key", at.SELF_QKV, (groups, 1, head), n_heads * head
-    yield "self.value", at.SELF_QKV, (groups, 1, head), (n_heads + groups) * head
-    if rotated:
-        yield "self.rotated_key", at.TURNED_KEY, (groups, 1, head), 0
-    yield "self.score", at.SCORES, (n_heads, 1, _KEYS), 0
-    yield "self.pattern", at.PATTERN, (n_heads, 1, _KEYS), 0
-    yield "self.mixed", at.MIXED, (n_heads, 1, head), 0
-    yield "self.output", at.SELF_OUT, row, 0
+    yield from _part(config, "self", (at.SELF_IN, at.MID), _looking_around(config, rotated=rotated))
     yield "resid_mid", at.MID, row, 0
     if has_cross:
-        yield "cross.norm", at.CROSS_IN if norms_before else at.CROSS_SUM, row, 0
-        yield "cross.query", at.CROSS_Q, (n_heads, 1, head), 0
-        yield "cross.score", at.CROSS_SCORES, (n_heads, 1, _SOURCE), 0
-        yield "cross.pattern", at.CROSS_PATTERN, (n_heads, 1, _SOURCE), 0
-        yield "cross.mixed", at.CROSS_MIXED, (n_heads, 1, head), 0
-        yield "cross.output", at.CROSS_OUT, row, 0
+        yield from _part(config, "cross", (at.CROSS_IN, at.CROSS_SUM), _looking_across(config, begins=begins))
         yield "resid_cross", at.CROSS_SUM, row, 0
-    yield "ffn.norm", at.FFN_IN if norms_before else at.POST, row, 0
-    yield "ffn.hidden", at.HIDDEN, (1, config.feedforward.width), 0
-    yield "ffn.output", at.FFN_OUT, row, 0
+    thinking: list[_Site] = [("hidden", at.HIDDEN, (1, config.feedforward.width), 0), ("output", at.FFN_OUT, row, 0)]
+    yield from _part(config, "ffn", (at.FFN_IN, at.POST), thinking)
     yield "resid_post", at.POST, row, 0
+
+
+def _part(config: StackConfig, name: str, norms: tuple[int, int], own: Iterable[_Site]) -> Iterator[_Site]:
+    """A part of a block with its norm, which comes before it or after, and is left in another buffer then."""
+    before = config.norm.placement is NormPlacement.BEFORE
+    norm = f"{name}.norm", norms[0] if before else norms[1], (1, config.width), 0
+    if before:
+        yield norm
+    yield from ((f"{name}.{kind}", place, sizes, skip) for kind, place, sizes, skip in own)
+    if not before:
+        yield norm
+
+
+def _looking_around(config: StackConfig, *, rotated: bool) -> Iterator[_Site]:
+    n_heads, groups, head = config.attention.n_heads, config.attention.kv_heads, config.head_width
+    yield "query", at.SELF_QKV, (n_heads, 1, head), 0
+    if rotated:
+        yield "rotated_query", at.TURNED, (n_heads, 1, head), 0
+    yield "key", at.SELF_QKV, (groups, 1, head), n_heads * head
+    yield "value", at.SELF_QKV, (groups, 1, head), (n_heads + groups) * head
+    if rotated:
+        yield "rotated_key", at.TURNED_KEY, (groups, 1, head), 0
+    yield "score", at.SCORES, (n_heads, 1, _KEYS), 0
+    yield "pattern", at.PATTERN, (n_heads, 1, _KEYS), 0
+    yield "mixed", at.MIXED, (n_heads, 1, head), 0
+    yield "output", at.SELF_OUT, (1, config.width), 0
+
+
+def _looking_across(config: StackConfig, *, begins: bool) -> Iterator[_Site]:
+    n_heads, head = config.attention.n_heads, config.head_width
+    yield "query", at.CROSS_Q, (n_heads, 1, head), 0
+    if begins:
+        yield "key", _BY_PART, (), 0
+        yield "value", _BY_PART, (), 0
+    yield "score", at.CROSS_SCORES, (n_heads, 1, _SOURCE), 0
+    yield "pattern", at.CROSS_PATTERN, (n_heads, 1, _SOURCE), 0
+    yield "mixed", at.CROSS_MIXED, (n_heads, 1, head), 0
+    yield "output", at.CROSS_OUT, (1, config.width), 0

@@ -52,7 +52,7 @@ class Attention(nn.Module):
         if source_BKD is not None and cache is not None and cache.length:
             key_BGKC, value_BGKC = cache.so_far()  # the source does not change while decoding
         else:
-            key_BGKC, value_BGKC = self._look_up(x_BQD if source_BKD is None else source_BKD, rotation)
+            key_BGKC, value_BGKC = self.look_up(x_BQD if source_BKD is None else source_BKD, rotation)
             if cache is not None:
                 key_BGKC, value_BGKC = cache.append(key_BGKC, value_BGKC)
         dropout = self.dropout if self.training else 0.0
@@ -61,7 +61,9 @@ class Attention(nn.Module):
         )
         return probe("output", self.output(merge_heads(mixed_BHQC)))
 
-    def _look_up(self, source_BKD: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor]:
+    def look_up(
+        self, source_BKD: Float[Tensor, "B K D"], rotation: Rotation | None = None
+    ) -> tuple[Float[Tensor, "B G K C"], Float[Tensor, "B G K C"]]:
         """The keys and values of a source."""
         key_BGKC = probe("key", split_heads(self.key(source_BKD), self.n_kv_heads))
         value_BGKC = probe("value", split_heads(self.value(source_BKD), self.n_kv_heads))

@@ -48,10 +48,8 @@ class KeyValueCache:
         self._check_fits(end)
         self._put_in_order()
         if self._key_BGKC is None or self._value_BGKC is None:
-            batch, n_kv_heads, _, head_width = key_BGKC.shape
-            ahead = min(self.capacity, max(end, _FIRST_POSITIONS))
-            self._key_BGKC = key_BGKC.new_empty(batch, n_kv_heads, ahead, head_width)
-            self._value_BGKC = value_BGKC.new_empty(batch, n_kv_heads, ahead, head_width)
+            self.begin(len(key_BGKC), end, like=key_BGKC)
+        assert self._key_BGKC is not None and self._value_BGKC is not None
         if key_BGKC.shape[0] != self._key_BGKC.shape[0]:
             raise DecodingError(
                 "another batch than the one that is cached",
@@ -67,6 +65,11 @@ class KeyValueCache:
             self._value_BGKC[:, :, self.length : end] = value_BGKC
         self.length = end
         return self.so_far()
+
+    def begin(self, n_rows: int, n_positions: int = 1, *, like: Float[Tensor, "B G K C"]) -> None:
+        """Takes memory for so many rows and at least so many positions, which are like others but for that."""
+        ahead = min(self.capacity, max(n_positions, _FIRST_POSITIONS))
+        self._key_BGKC, self._value_BGKC = (self._room(n_rows, ahead, like=like) for _ in range(2))
 
     def opened(self, n_new: int = 1, *, n_rows: int = 0) -> Memory:
         """The memory of all positions and some more, which count now: a kernel writes them in each row's own place.

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from clearhead.engine.kernels.quick_stack import QuickStack
 from clearhead.models import build
 from clearhead.probe import Edit, Recorder, listen
 from clearhead.testing import TinyModel
+from clearhead.trace import Tape
 
 NAMES = ["gpt2", "llama", "t5", "marian"]
 PROMPTS = [(5, 6, 7), (9, 10, 11, 12, 13), (4,)]
@@ -80,6 +82,50 @@ def test_recorders_hear_every_site_of_every_step_alike(name: str, weights: Weigh
             if isinstance(wanted, torch.Tensor) and wanted.is_floating_point():
                 worst = float((found - wanted).abs().max()) / max(1.0, float(wanted.abs().max()))
                 assert found.shape == wanted.shape and worst <= TOLERANCE[weights], site
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tape_names_the_lines_of_the_parts(name: str) -> None:
+    engine = engine_of(name)
+    fast, slow = Tape(sites=("*",)), Tape(sites=("*",))
+    with listen(fast):
+        ids_of(engine)
+    with listen(slow), ready.by_parts():
+        ids_of(engine)
+    assert list(fast.lines.items()) == list(slow.lines.items())
+    assert list(fast.pieces) == list(slow.pieces)
+    for site, pieces in slow.pieces.items():
+        assert [piece.step for piece in fast.pieces[site]] == [piece.step for piece in pieces], site
+
+
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize("weights", WeightFormat)
+@pytest.mark.parametrize("name", ["t5", "marian"])
+def test_targets_that_begin_with_one_id_go_by_the_kernel_from_the_first_step(
+    name: str, weights: WeightFormat, beams: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = replace(SIZES["tiny"], n_layers=2, n_heads=2, width=32, max_length=32)  # heads that encoders read quickly
+    network = build(architecture(name, size=size, vocab_size=40), seed=2)
+    engine, begun = Engine(network=network, weights=weights, start_id=1), [0]
+    look_across = QuickStack.look_across
+
+    def counted(self: QuickStack, *sources: Any) -> None:
+        begun[0] += 1
+        look_across(self, *sources)
+
+    monkeypatch.setattr(QuickStack, "look_across", counted)
+    unheard = engine.generate(requests(beams), scored=True)
+    with listen(Recorder("decoder.*.pattern")):
+        heard = engine.generate(requests(beams), scored=True)
+    assert begun[0] == 2
+    for one, other in zip(unheard, heard, strict=True):  # to the bit: nobody changes a number by looking at another
+        assert one.best == other.best
+    begun[0] = 0
+    with ready.by_parts():
+        engine.generate(requests(beams))
+    with listen(Edit("decoder.0.self.pattern", lambda pattern: pattern.flip(-1))):
+        engine.generate(requests(beams))
+    assert begun[0] == 0
 
 
 def test_an_engine_that_ran_unheard_can_be_heard_and_the_other_way_round(two_threads: None) -> None:

@@ -78,7 +78,7 @@ def test_the_same_beams_as_by_steps(
     if weights is WeightFormat.INT8 and made.network.decoder.final_norm is not None:
         assert not taken  # the last norm is a part's
     else:
-        assert taken[0] == 4 * len(SOURCES)
+        assert taken[0] == (4 if prefix else 1) * len(SOURCES)  # from one id on, the first step goes the same way
         assert len(taken) == 2  # more steps than one call takes
     for one, other in zip(found, wanted, strict=True):
         assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
@@ -164,7 +164,7 @@ def test_rows_of_likeliest_ids_may_be_as_short_as_they_like(n_most: int, monkeyp
     requests = [Request(ids=source, settings=settings) for source in SOURCES]
     taken = count_calls(monkeypatch)
     found = made.generate(requests)
-    assert bool(taken) == (n_most > 1)
+    assert bool(taken) == (n_most > 0)
     for one, other in zip(found, step_by_step(monkeypatch, made, requests), strict=True):
         assert (one.best.ids, one.best.finish, one.best.text) == (other.best.ids, other.best.finish, other.best.text)
 

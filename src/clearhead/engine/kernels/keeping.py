@@ -89,7 +89,8 @@ class Keeping:
                     if takes_arrays:
                         keep_all(sites, own, shape)
                     else:
-                        keep_all(sites, map(tensor_of, own.copy().reshape(len(sites), *shape)))
+                        own = own if len(kept) == 1 else own.copy()  # nobody shares what he keeps
+                        keep_all(sites, map(tensor_of, own.reshape(len(sites), *shape)))
 
 
 def _of(heard: Heard, place: int) -> tuple[Kept, ...]:

@@ -20,7 +20,7 @@ from clearhead.engine.kernels.keeping import Keeping
 from clearhead.engine.kernels.quick_search import QuickSearches, Several
 from clearhead.engine.kernels.quick_stack import QuickStack
 from clearhead.engine.kernels.ready import Kernels
-from clearhead.engine.kernels.sites import anybody_hears, tensor_of
+from clearhead.engine.kernels.sites import announce, anybody_hears, tensor_of
 from clearhead.engine.kernels.stack_table import Steps
 from clearhead.engine.products import FewRowsLinear
 from clearhead.engine.steppers import EncoderDecoderStepper, quiet_mode
@@ -61,16 +61,19 @@ class QuickWriter:
             self._plan[at.LAST_NORM] = last.weight.data_ptr()
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
+        self._ids_told = False  # those of the step that comes next
 
     def begin(self, searches: QuickSearches) -> bool:
-        """Reads the sources, if the first step can be taken like all others: from one id, with nobody to hear it."""
-        stepper = self._stepper
-        if present() or stepper.prompt_lengths != {1} or searches.most_rows > self._stack.most_rows:
+        """Reads the sources, if the first step can be taken like all others: from one id a target."""
+        stepper, stack = self._stepper, self._stack
+        if stepper.prompt_lengths != {1} or not self._takes(searches):
             return False
-        stepper.read()
+        probe("@ids", stepper.read())
+        self._ids_told = True
         mask = AttentionMask(n_queries=1, n_keys=stepper.encoded_BSD.shape[1])
-        with quiet_mode()():
-            self._stack.look_across(Source(hidden_BSD=stepper.encoded_BSD, mask=mask), stepper.cache)
+        with scope(stack.name), quiet_mode()():
+            announce(stack.heard(rotated=False, begins=True))
+            stack.look_across(Source(hidden_BSD=stepper.encoded_BSD, mask=mask), stepper.cache)
         return True
 
     def start(self) -> Float[Tensor, "B V"]:
@@ -85,8 +88,7 @@ class QuickWriter:
         """Takes all searches some steps further."""
         cache, stack, ids = self._stepper.cache, self._stack, searches.ids
         n_rows, most_rows = len(ids), searches.most_rows
-        known = ids.min() >= 0 and ids.max() < self._n_tokens  # what is not is told by the part that looks it up
-        if most_rows > stack.most_rows or not known or not self._goes_on:
+        if not self._takes(searches):
             self._by_itself(searches)
             return
         n_past = cache.length
@@ -134,9 +136,14 @@ class QuickWriter:
         searches.took_several(several)
         self._lying = lying.after(int(several.state[at.N_STEPS]), n_rows=len(searches.ids))
 
+    def _takes(self, searches: QuickSearches) -> bool:
+        """Whether several steps of these are one call; a part tells of ids that nobody knows."""
+        known = searches.ids.min() >= 0 and searches.ids.max() < self._n_tokens
+        return bool(known) and searches.most_rows <= self._stack.most_rows and self._goes_on
+
     @cached_property
     def _goes_on(self) -> bool:
-        """Whether all who listen can hear several steps at once; asked after the first, which told of all sites.
+        """Whether all who listen can hear several steps at once.
 
         Whoever is told site by site is told step by step, and so is who hears what is neither ids nor in a block.
         """
@@ -157,8 +164,12 @@ class QuickWriter:
         """Lets all who listen hear the steps, one after another."""
         counts = [n_rows, *several.counts.tolist()][: int(several.state[at.N_STEPS])]
 
+        first = int(self._ids_told)
+        self._ids_told = False
+
         def tell_ids(step: int) -> None:
-            probe("@ids", tensor_of(several.trail[step, 1, : counts[step], None].copy()))
+            if step >= first:
+                probe("@ids", tensor_of(several.trail[step, 1, : counts[step], None].copy()))
 
         keeping.tell(counts, before=tell_ids if heard("@ids") else None)
 

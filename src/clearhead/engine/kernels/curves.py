@@ -36,6 +36,8 @@ from clearhead.engine.kernels.instructions import (
 LEAST = -3.0e38
 """A number whose exponential is nothing beside any other's."""
 _EXPONENTIAL = (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+_BITS = 1.4426950408889634
+"""The binary logarithm of e."""
 _POWER = 1.32647274e-3, (9.67151297e-3, 5.55073375e-2, 2.40222421e-1, 6.93146978e-1, 1.0)
 """2 to the power of half a number and less; fitted so that the largest error is least."""
 _TAIL = (
@@ -63,7 +65,7 @@ def exponential(b, x, *, falling=False):
     x = larger(b, alike(-87.0), x)
     if not falling:
         x = b.select(b.fcmp_ordered("<", alike(88.0), x), alike(88.0), x)
-    bits = b.call(fma, [x, alike(1.4426950408889634), alike(_ROUND)])
+    bits = b.call(fma, [x, alike(_BITS), alike(_ROUND)])
     n = b.fsub(bits, alike(_ROUND))
     r = b.call(fma, [n, alike(-0.693359375), x])
     r = b.call(fma, [n, alike(2.12194440e-4), r])
@@ -71,6 +73,15 @@ def exponential(b, x, *, falling=False):
     p = b.fadd(b.call(fma, [p, b.fmul(r, r), r]), alike(1.0))
     exponent = b.shl(b.bitcast(bits, INTS), ir.Constant(INTS, [23] * LANES))
     return b.fmul(p, b.bitcast(b.add(exponent, ir.Constant(INTS, [127 << 23] * LANES)), FLOATS))
+
+
+@no_type_check
+def _power_of_two(b, x):
+    """Two to the power of x, within 2e-7 of itself, for x from -126 to 126; what is no number stays none."""
+    bits = b.fadd(x, alike(_ROUND))
+    part = _polynomial(b, b.fsub(x, b.fsub(bits, alike(_ROUND))), *_POWER)
+    exponent = b.shl(b.bitcast(bits, INTS), ir.Constant(INTS, [23] * LANES))
+    return b.bitcast(b.add(b.bitcast(part, INTS), exponent), FLOATS)
 
 
 @no_type_check
@@ -84,11 +95,7 @@ def _gelu(b, x):
     fma = multiply_add(b)
     size = b.bitcast(b.and_(b.bitcast(x, INTS), ir.Constant(INTS, [2**31 - 1] * LANES)), FLOATS)
     size = b.select(b.fcmp_ordered("<", size, alike(_FAR)), size, alike(_FAR))
-    power = b.fmul(_polynomial(b, size, *_TAIL), size)
-    bits = b.fadd(power, alike(_ROUND))
-    part = _polynomial(b, b.fsub(power, b.fsub(bits, alike(_ROUND))), *_POWER)
-    exponent = b.shl(b.bitcast(bits, INTS), ir.Constant(INTS, [23] * LANES))
-    tail = b.bitcast(b.add(b.bitcast(part, INTS), exponent), FLOATS)
+    tail = _power_of_two(b, b.fmul(_polynomial(b, size, *_TAIL), size))
     return b.call(fma, [b.fmul(size, alike(-0.5)), tail, _relu(b, x)])
 
 
@@ -148,38 +155,41 @@ def _make_curve(curve):
 relu, gelu, gelu_tanh, silu, tanh = map(_make_curve, (_relu, _gelu, _gelu_tanh, _silu, _tanh))
 
 
+@intrinsic
 @no_type_check
-def _make_exponentials(keep):
-    """The sum of the exponentials of n floats, `most` taken from each; where they are kept, it is at `target`."""
+def exponentials(context, source, target, n, most):
+    """Leaves the exponentials of n floats, `most` taken from each, at `target`; gives their sum."""
 
-    @no_type_check
     def code(made, b, signature, args):
-        source, target, n, most = args if keep else (args[0], None, *args[1:])
-        most, sums = fill(b, most, FLOATS), cgutils.alloca_once_value(b, alike(0.0))
+        most, sums = fill(b, args[3], FLOATS), cgutils.alloca_once_value(b, alike(0.0))
 
         def one(x):
             grown = exponential(b, b.fsub(x, most), falling=True)
             b.store(b.fadd(b.load(sums), grown), sums)
             return grown
 
-        _by_registers(b, n, source, target, one)
+        _by_registers(b, args[2], args[0], args[1], one)
         return total_of(b, b.load(sums))
 
-    return code
-
-
-@intrinsic
-@no_type_check
-def exponentials(context, source, target, n, most):
-    """Leaves the exponentials of n floats, `most` taken from each, at `target`; gives their sum."""
-    return types.float32(*[types.intp] * 3, types.float32), _make_exponentials(keep=True)
+    return types.float32(*[types.intp] * 3, types.float32), code
 
 
 @intrinsic
 @no_type_check
 def sum_of_exponentials(context, source, n, most):
-    """The sum of the exponentials of n floats, `most` taken from each."""
-    return types.float32(*[types.intp] * 2, types.float32), _make_exponentials(keep=False)
+    """The sum of the exponentials of n floats, `most` taken from each, which is the largest: as powers of two."""
+
+    def code(made, b, signature, args):
+        most, sums = fill(b, args[2], FLOATS), cgutils.alloca_once_value(b, alike(0.0))
+
+        def one(x):
+            power = larger(b, alike(-126.0), b.fmul(b.fsub(x, most), alike(_BITS)))
+            b.store(b.fadd(b.load(sums), _power_of_two(b, power)), sums)
+
+        _by_registers(b, args[1], args[0], None, one)
+        return total_of(b, b.load(sums))
+
+    return types.float32(*[types.intp] * 2, types.float32), code
 
 
 @intrinsic

@@ -35,6 +35,11 @@ def exponentials(source, target, n, most):
     return curves.exponentials(source, target, n, most)
 
 
+@njit("float32(int64, int64, float32)")
+def sum_of_exponentials(source, n, most):
+    return curves.sum_of_exponentials(source, n, most)
+
+
 @njit("float32(int64)")
 def peak(source):
     return curves.peak(source)
@@ -70,6 +75,16 @@ def test_a_number_has_the_same_image_wherever_it_stands(name: str) -> None:
     x = np.array([np.nan, np.inf, 1.0], dtype=np.float32)
     run(x.ctypes.data, x.ctypes.data, len(x))
     assert np.isnan(x[0]) and not np.isnan(x[1:]).any()
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 21, 64, 9003])
+@pytest.mark.parametrize("size", [0.1, 9.0, 60.0])
+def test_the_sum_of_exponentials_alone(n: int, size: float) -> None:
+    x = np.random.default_rng(n).normal(size=n).astype(np.float32) * np.float32(size) + np.float32(3 * size)
+    total = sum_of_exponentials(x.ctypes.data, n, x.max())
+    assert total == pytest.approx(float(np.exp(x.astype(np.float64) - x.max()).sum()), rel=2e-6)
+    x[n // 2] = np.nan
+    assert np.isnan(sum_of_exponentials(x.ctypes.data, n, np.float32(1.0)))
 
 
 @pytest.mark.parametrize("n", [1, 5, 8, 21, 64])

@@ -151,7 +151,7 @@ class EncoderDecoderStepper:
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
-        return self._run(self.read())
+        return self.run(self.read())
 
     def read(self) -> Int[Tensor, "B T"]:
         """Reads the sources; gives the ids of the prompts, which are still to be read."""
@@ -167,7 +167,7 @@ class EncoderDecoderStepper:
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""
-        return self._run(ids_B.unsqueeze(1))
+        return self.run(ids_B.unsqueeze(1))
 
     def select(self, rows_B: Int[Tensor, " B"]) -> None:
         """Goes on with these rows; their sources are looked up anew only where they change places."""
@@ -185,7 +185,8 @@ class EncoderDecoderStepper:
         if moved:
             self.source_mask_BS = None if self.source_mask_BS is None else self.source_mask_BS[rows_B]
 
-    def _run(self, ids_BT: Tensor) -> Tensor:
+    def run(self, ids_BT: Int[Tensor, "B T"]) -> Float[Tensor, "B V"]:
+        """The logits after more ids for every row, once the sources are read."""
         assert self.network.head is not None and self._cache is not None
         ids_BT = probe("@ids", ids_BT)
         with self._mode():

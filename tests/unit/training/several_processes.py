@@ -189,6 +189,7 @@ def moved(home: Path, moves: Sequence[tuple[str, dict[str, Any], dict[str, Any]]
         folder = home / name.replace(" ", "-")
         stopped = run(folder, SHORT, **before, acting=before.get("n_ranks", 1) - 1, at=10)
         ended = run(folder, SHORT, **after)
+        assert not any(one is None or "error" in one for one in (*stopped, *ended)), (name, stopped, ended)
         found[name] = {
             "stopped": stopped,
             "ended": ended,

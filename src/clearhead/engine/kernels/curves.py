@@ -77,7 +77,7 @@ def exponential(b, x, *, falling=False):
 
 @no_type_check
 def _power_of_two(b, x):
-    """Two to the power of x, within 2e-7 of itself, for x from -126 to 126; what is no number stays none."""
+    """Two to the power of x, within 2e-7 of itself, for numbers from -126 to 126."""
     bits = b.fadd(x, alike(_ROUND))
     part = _polynomial(b, b.fsub(x, b.fsub(bits, alike(_ROUND))), *_POWER)
     exponent = b.shl(b.bitcast(bits, INTS), ir.Constant(INTS, [23] * LANES))

@@ -68,9 +68,11 @@ def _search(searches: QuickSearches, stepper: Stepper, cancelled: Callable[[], b
     follows = False
     while len(searches.live) and not cancelled():
         if follower is not None:
-            follows = follows or ids_B is not None or follower.begin(searches)
-            if follows:
+            if follows or ids_B is not None:
                 follower.follow(searches)
+                continue
+            follows = follower.begin(searches)
+            if follows:
                 continue
         rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
         if len(searches.live):

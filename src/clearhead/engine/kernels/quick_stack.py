@@ -73,8 +73,8 @@ class QuickStack(Stack):
 
     def _can_read(self, x_BTD: Tensor, around: Surroundings) -> bool:
         plain = around.rotation is None and around.bias_1HQK is None and around.source is None
-        unheard = not present() or self._hears_patterns_alone()
-        return plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD) and unheard
+        possible = plain and not around.mask.causal and x_BTD.numel() > 0 and self._can_run(x_BTD)
+        return possible and (not present() or self._hears_patterns_alone())
 
     def _hears_patterns_alone(self) -> bool:
         """Whether all that is heard of a reading is patterns, which the kernel can leave."""
@@ -85,14 +85,14 @@ class QuickStack(Stack):
         return (
             x_BTD.shape[0] <= self.most_rows
             and self._can_run(x_BTD)
-            and (cache.length > 0 or self._begins(cache))
             and intact()
+            and (cache.length > 0 or self._begins(cache))
         )
 
     def _begins(self, cache: StackCache) -> bool:
         """Whether it is the first step of targets that begin with one id, which nobody is told site by site."""
         fresh = self._table.has_cross and cache.length == cache.source_length == 0
-        return fresh and not self.heard(rotated=False, begins=True).told
+        return fresh and not self.heard(rotated=self.rotary is not None, begins=True).told
 
     def _step(self, found: Kernels, x_BTD: Tensor, around: Surroundings, cache: StackCache) -> Tensor:
         n_rows, _, width = x_BTD.shape
@@ -186,7 +186,7 @@ class QuickStack(Stack):
 
     def heard(self, *, rotated: bool, begins: bool = False) -> Heard:
         """What somebody hears of the blocks; asked inside the scope of the stack."""
-        return once((self, begins), lambda: plan(self._sites, rotated=rotated, begins=begins)) or NOTHING
+        return once((self, rotated, begins), lambda: plan(self._sites, rotated=rotated, begins=begins)) or NOTHING
 
     def _room(self, *, n_rows: int, n_keys: int, n_source: int, apart: frozenset[int]) -> Buffers:
         held: Buffers | None = getattr(self._memory, "buffers", None)

@@ -62,13 +62,17 @@ class QuickWriter:
             self._plan[at.LAST_NORM_BIAS] = last.bias.data_ptr() if isinstance(last, LayerNorm) else 0
         self._lying: _Lying | None = None
         self._ids_told = False  # those of the step that comes next
+        self._prompts_BT: Tensor | None = None  # once the sources are read for them
 
     def begin(self, searches: QuickSearches) -> bool:
         """Reads the sources, if the first step can be taken like all others: from one id a target."""
         stepper, stack = self._stepper, self._stack
-        if stepper.prompt_lengths != {1} or not self._takes(searches):
+        if stepper.prompt_lengths != {1} or not self._knows(searches):
             return False
-        probe("@ids", stepper.read())
+        self._prompts_BT = stepper.read()
+        if not self._goes_on:
+            return False
+        probe("@ids", self._prompts_BT)
         self._ids_told = True
         mask = AttentionMask(n_queries=1, n_keys=stepper.encoded_BSD.shape[1])
         with scope(stack.name), quiet_mode()():
@@ -78,7 +82,7 @@ class QuickWriter:
 
     def start(self) -> Float[Tensor, "B V"]:
         """The logits after every prompt."""
-        return self._stepper.start()
+        return self._stepper.start() if self._prompts_BT is None else self._stepper.run(self._prompts_BT)
 
     def step(self, ids_B: Int[Tensor, " B"]) -> Float[Tensor, "B V"]:
         """The logits after one more id for every row."""
@@ -88,7 +92,7 @@ class QuickWriter:
         """Takes all searches some steps further."""
         cache, stack, ids = self._stepper.cache, self._stack, searches.ids
         n_rows, most_rows = len(ids), searches.most_rows
-        if not self._takes(searches):
+        if not self._knows(searches) or not self._goes_on:
             self._by_itself(searches)
             return
         n_past = cache.length
@@ -136,10 +140,10 @@ class QuickWriter:
         searches.took_several(several)
         self._lying = lying.after(int(several.state[at.N_STEPS]), n_rows=len(searches.ids))
 
-    def _takes(self, searches: QuickSearches) -> bool:
-        """Whether several steps of these are one call; a part tells of ids that nobody knows."""
+    def _knows(self, searches: QuickSearches) -> bool:
+        """Whether these are rows and ids for a kernel; of ids that nobody knows a part tells."""
         known = searches.ids.min() >= 0 and searches.ids.max() < self._n_tokens
-        return bool(known) and searches.most_rows <= self._stack.most_rows and self._goes_on
+        return bool(known) and searches.most_rows <= self._stack.most_rows
 
     @cached_property
     def _goes_on(self) -> bool:

@@ -66,7 +66,7 @@ class KeyValueCache:
         self.length = end
         return self.so_far()
 
-    def begin(self, n_rows: int, n_positions: int = 1, *, like: Float[Tensor, "B G K C"]) -> None:
+    def begin(self, n_rows: int, n_positions: int = 1, *, like: Tensor) -> None:
         """Takes memory for so many rows and at least so many positions, which are like others but for that."""
         ahead = min(self.capacity, max(n_positions, _FIRST_POSITIONS))
         self._key_BGKC, self._value_BGKC = (self._room(n_rows, ahead, like=like) for _ in range(2))

@@ -23,6 +23,7 @@ SOURCES = [(5, 9, 3), (7,), (11, 4, 20, 8, 33, 2, 17), (6, 6), (30, 12, 5, 8)]
 BEAMS = DecodingSettings(beams=3, n_best=2, end_ids=(1,), max_new_tokens=24)
 LIKELIEST = DecodingSettings(end_ids=(1, 9), max_new_tokens=24)
 IN_BLOCKS = ["*.pattern", "decoder.*.score", "decoder.1.resid_*", "decoder.0.*.norm", "decoder.*.ffn.hidden", "*.query"]
+IN_BLOCKS += ["decoder.*.cross.*"]
 ELSEWHERE = ["*", "logits", "decoder.embed.*", "decoder.@positions", "decoder.final_norm"]
 Hear = Callable[..., Any]
 
@@ -206,6 +207,29 @@ def test_who_is_told_site_by_site_or_changes_something_has_steps_by_themselves(
 ) -> None:
     _, calls = heard(monkeypatch, engine(), asked(BEAMS), listener)
     assert not calls
+
+
+@pytest.mark.parametrize("site", ["decoder.*.cross.key", "decoder.*.cross.value"])
+def test_what_parts_make_of_sources_is_told_site_by_site_to_who_asks_for_it(
+    site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, ear, wanted = engine(), Ear(site), Recorder(site)
+    _, calls = heard(monkeypatch, made, asked(BEAMS), ear)
+    heard(monkeypatch, made, asked(BEAMS), wanted, by_steps=True)
+    assert calls == 2
+    compare(ear, wanted)
+
+
+def test_nothing_has_passed_where_reading_sources_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, tape = engine(), Tape(sites=("*.pattern",))
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ValueError("unreadable")
+
+    monkeypatch.setattr(made.network, "encode", fails)
+    with listen(tape), pytest.raises(ValueError, match="unreadable"):
+        made.generate(asked(BEAMS))
+    assert not tape.passed
 
 
 def test_a_search_that_is_recorded_keeps_its_candidates(monkeypatch: pytest.MonkeyPatch) -> None:

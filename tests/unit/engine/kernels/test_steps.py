@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from clearhead.config import SIZES, Activation, NormKind, NormPlacement, architecture
+from clearhead.config import SIZES, Activation, NormKind, NormPlacement, PositionKind, architecture
 from clearhead.decoding import DecodingSettings
 from clearhead.engine import Engine, Request, WeightFormat
 from clearhead.engine.kernels import ready
@@ -82,6 +82,29 @@ def test_recorders_hear_every_site_of_every_step_alike(name: str, weights: Weigh
             if isinstance(wanted, torch.Tensor) and wanted.is_floating_point():
                 worst = float((found - wanted).abs().max()) / max(1.0, float(wanted.abs().max()))
                 assert found.shape == wanted.shape and worst <= TOLERANCE[weights], site
+
+
+@pytest.mark.parametrize("sites", ["decoder.*", "decoder.*.rotated_query"])
+def test_targets_that_turn_are_heard_from_the_first_step(sites: str) -> None:
+    config = TinyModel("marian").config
+    position = replace(config.decoder.position, kind=PositionKind.ROTARY)
+    network = build(replace(config, decoder=replace(config.decoder, position=position)), seed=2)
+    engine, fast, slow = Engine(network=network, start_id=1), Recorder(sites), Recorder(sites)
+    with listen(fast):
+        found = ids_of(engine)
+    with listen(slow), ready.by_parts():
+        assert ids_of(engine) == found
+    assert list(fast) == list(slow)
+    for site, values in slow.history.items():
+        assert len(fast.history[site]) == len(values), site
+
+
+def test_texts_that_are_read_as_a_whole_do_not_hide_what_steps_leave() -> None:
+    engine, recorder = engine_of("llama"), Recorder("decoder.*.rotated_query")
+    with listen(recorder), torch.no_grad():
+        engine.network.decode(torch.tensor([[5, 6, 7]]))
+        engine.generate(requests()[:1])
+    assert all(len(values) == 1 + 8 for values in recorder.history.values())
 
 
 @pytest.mark.parametrize("name", NAMES)

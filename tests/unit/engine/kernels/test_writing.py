@@ -184,6 +184,23 @@ def test_beams_may_be_few_at_first_and_end_at_any_step(
         assert [answer.finish for answer in one.answers] == [answer.finish for answer in other.answers]
 
 
+@pytest.mark.parametrize("weights", WeightFormat)
+@pytest.mark.parametrize("vocab_size", [512, 513, 700, 1600])
+def test_vocabularies_of_many_chunks(
+    vocab_size: int, weights: WeightFormat, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = engine("marian", weights, vocab_size=vocab_size)
+    requests = [Request(ids=source, settings=replace(SETTINGS, max_new_tokens=9)) for source in SOURCES]
+    wanted, taken = step_by_step(monkeypatch, made, requests), count_calls(monkeypatch)
+    found = made.generate(requests)
+    assert taken
+    for one, other in zip(found, wanted, strict=True):
+        assert [answer.ids for answer in one.answers] == [answer.ids for answer in other.answers]
+        for answer, like in zip(one.answers, other.answers, strict=True):
+            assert answer.score == pytest.approx(like.score, abs=1e-6)
+    assert max(index for reply in found for index in reply.best.ids) > vocab_size // 2
+
+
 def test_a_search_can_be_stopped_between_calls() -> None:
     made = engine("marian", WeightFormat.FLOAT32)
     settings = replace(SETTINGS, end_ids=(), max_new_tokens=60)

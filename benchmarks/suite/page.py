@@ -31,7 +31,9 @@ def write(found: Found, out: Path) -> None:
     (out / "benchmarks.json").write_text(json.dumps(found, indent=2) + "\n")
     ratios = {name: found[section][key] for section, key, name, _ in goals(found)}
     if ratios:
-        bars(list(ratios.values()), names=list(ratios), title="Times as fast as").save(out / "benchmarks.svg")
+        bars(list(ratios.values()), names=list(ratios), title="Times as fast as", spelling=".2f").save(
+            out / "benchmarks.svg"
+        )
     (out / "benchmarks.md").write_text("\n".join(page(found)) + "\n")
 
 

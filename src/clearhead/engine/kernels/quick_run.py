@@ -67,13 +67,12 @@ def _search(searches: QuickSearches, stepper: Stepper, cancelled: Callable[[], b
     follower = stepper if isinstance(stepper, Follower) else None
     follows = False
     while len(searches.live) and not cancelled():
-        if follower is not None:
-            if follows or ids_B is not None:
-                follower.follow(searches)
-                continue
-            follows = follower.begin(searches)
-            if follows:
-                continue
-        rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
-        if len(searches.live):
-            stepper.select(rows_B)
+        if follower is not None and follows:
+            follower.follow(searches)
+        elif follower is not None and follower.begin(searches):
+            follows = True
+        else:
+            rows_B, ids_B = searches.advance(stepper.start() if ids_B is None else stepper.step(ids_B))
+            if len(searches.live):
+                stepper.select(rows_B)
+            follows = follower is not None

@@ -95,6 +95,7 @@ def test_targets_that_turn_are_heard_from_the_first_step(sites: str) -> None:
     with listen(slow), ready.by_parts():
         assert ids_of(engine) == found
     assert list(fast) == list(slow)
+    assert "decoder.1.self.rotated_query" in slow
     for site, values in slow.history.items():
         assert len(fast.history[site]) == len(values), site
 
@@ -104,7 +105,7 @@ def test_texts_that_are_read_as_a_whole_do_not_hide_what_steps_leave() -> None:
     with listen(recorder), torch.no_grad():
         engine.network.decode(torch.tensor([[5, 6, 7]]))
         engine.generate(requests()[:1])
-    assert all(len(values) == 1 + 8 for values in recorder.history.values())
+    assert [len(values) for values in recorder.history.values()] == [1 + 8] * engine.network.config.decoder.n_layers
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -115,6 +116,7 @@ def test_a_tape_names_the_lines_of_the_parts(name: str) -> None:
         ids_of(engine)
     with listen(slow), ready.by_parts():
         ids_of(engine)
+    assert "decoder.1.self.pattern" in slow.lines
     assert list(fast.lines.items()) == list(slow.lines.items())
     assert list(fast.pieces) == list(slow.pieces)
     for site, pieces in slow.pieces.items():
